@@ -1,0 +1,112 @@
+// Package simd holds the arithmetic of the forward pass: dot products, block
+// products, normalisation, attention and activation functions, each with one
+// definition of its bits (docs/arithmetic.md), written in portable Go and, for
+// amd64, in assembly.
+//
+// The portable functions are the specification. Callers pass sizes that fit:
+// the kernels are internal and check lengths only where a mistake would read
+// outside a slice.
+package simd
+
+import "github.com/leveret-os/leveret/internal/blocks"
+
+// Float is the storage format of a matrix of floating-point weights.
+type Float uint8
+
+// The storage formats, little endian.
+const (
+	F32 Float = iota
+	F16
+	BF16
+)
+
+// Bytes returns the size of one weight.
+func (f Float) Bytes() int {
+	if f == F32 {
+		return 4
+	}
+	return 2
+}
+
+// Kernels is the set of kernels of one instruction set. It has no state and is
+// safe for concurrent use.
+type Kernels struct {
+	isa ISA
+}
+
+// New returns the kernels of an instruction set, which must be Supported.
+func New(isa ISA) Kernels { return Kernels{isa: isa} }
+
+// ISA returns the instruction set of the kernels.
+func (k Kernels) ISA() ISA { return k.isa }
+
+// MatMul computes dst[j·ldd+r] = dot(row r of w, row j of x) for rows rows of
+// weights and n rows of activations, each cols long. w holds the rows one after
+// another in the format f; row j of x begins at x[j·ldx].
+func (k Kernels) MatMul(f Float, dst []float32, ldd int, w []byte, rows, cols int, x []float32, ldx, n int) {
+	matMulPortable(f, dst, ldd, w, rows, cols, x, ldx, n)
+}
+
+// Dots is MatMul of float32 rows in a slice: row r of w begins at w[r·ldw].
+// Attention uses it for the scores of queries against cached keys.
+func (k Kernels) Dots(dst []float32, ldd int, w []float32, ldw, rows, cols int, x []float32, ldx, n int) {
+	dotsPortable(dst, ldd, w, ldw, rows, cols, x, ldx, n)
+}
+
+// WeightedSum computes dst[j·ldd+d] = Σp a[j·lda+p]·v[p·ldv+d] for d < cols,
+// j < n, the sum fused and in the order of p from 0 to rows−1. Attention uses
+// it for the cached values.
+func (k Kernels) WeightedSum(dst []float32, ldd int, a []float32, lda int, v []float32, ldv, rows, cols, n int) {
+	weightedSumPortable(dst, ldd, a, lda, v, ldv, rows, cols, n)
+}
+
+// Acts are activations quantised for a block product: 16-bit integers with one
+// scale per block of 32, in whatever arrangement the instruction set wants.
+// The zero value is ready for use; Quantize grows it.
+type Acts struct {
+	n, cols int
+	q       []int16   // n×cols
+	scale   []float32 // n×cols/32
+	sum     []int32   // n×cols/32: sum of q over the block
+}
+
+// Quantize sets a to the n rows of x, each cols long (a multiple of
+// blocks.Size); row j begins at x[j·ldx]. It allocates only when a is smaller
+// than any earlier use.
+func (k Kernels) Quantize(a *Acts, x []float32, ldx, cols, n int) {
+	a.grow(n, cols)
+	quantizePortable(a, x, ldx)
+}
+
+// MatMulBlocks computes dst[j·ldd+r] = dot(row r of w, row j of a) for the rows
+// rows of a matrix in a block format and all rows of a. w begins at a tile and
+// its row length is that of a.
+func (k Kernels) MatMulBlocks(kind blocks.Kind, dst []float32, ldd int, w []byte, rows int, a *Acts) {
+	matMulBlocksPortable(kind, dst, ldd, w, rows, a)
+}
+
+// RMSNorm computes dst = x / sqrt(mean(x²)+eps) · w (Zhang and Sennrich,
+// "Root Mean Square Layer Normalization"). dst may be x.
+func (k Kernels) RMSNorm(dst, x, w []float32, eps float32) {
+	rmsNormPortable(dst, x, w, eps)
+}
+
+// Rope rotates the pairs (x[i], x[i+len/2]) of each head of length
+// 2·len(cos) in x by the angles whose cosines and sines are given (Su et al.,
+// "RoFormer", in the half-split arrangement of Hugging Face's checkpoints).
+func (k Kernels) Rope(x []float32, cos, sin []float32) {
+	ropePortable(x, cos, sin)
+}
+
+// Softmax replaces s by exp(s−max(s)) / Σ exp(s−max(s)).
+func (k Kernels) Softmax(s []float32) { softmaxPortable(s) }
+
+// SiLUMul replaces gate by silu(gate)·up, where silu(x) = x/(1+exp(−x)).
+func (k Kernels) SiLUMul(gate, up []float32) { siluMulPortable(gate, up) }
+
+// Add adds y to x, elementwise.
+func (k Kernels) Add(x, y []float32) {
+	for i, v := range y {
+		x[i] += v
+	}
+}
