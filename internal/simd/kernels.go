@@ -8,8 +8,6 @@
 // outside a slice.
 package simd
 
-import "github.com/leveret-os/leveret/internal/blocks"
-
 // Float is the storage format of a matrix of floating-point weights.
 type Float uint8
 
@@ -58,31 +56,6 @@ func (k Kernels) Dots(dst []float32, ldd int, w []float32, ldw, rows, cols int, 
 // it for the cached values.
 func (k Kernels) WeightedSum(dst []float32, ldd int, a []float32, lda int, v []float32, ldv, rows, cols, n int) {
 	weightedSumPortable(dst, ldd, a, lda, v, ldv, rows, cols, n)
-}
-
-// Acts are activations quantised for a block product: 16-bit integers with one
-// scale per block of 32, in whatever arrangement the instruction set wants.
-// The zero value is ready for use; Quantize grows it.
-type Acts struct {
-	n, cols int
-	q       []int16   // n×cols
-	scale   []float32 // n×cols/32
-	sum     []int32   // n×cols/32: sum of q over the block
-}
-
-// Quantize sets a to the n rows of x, each cols long (a multiple of
-// blocks.Size); row j begins at x[j·ldx]. It allocates only when a is smaller
-// than any earlier use.
-func (k Kernels) Quantize(a *Acts, x []float32, ldx, cols, n int) {
-	a.grow(n, cols)
-	quantizePortable(a, x, ldx)
-}
-
-// MatMulBlocks computes dst[j·ldd+r] = dot(row r of w, row j of a) for the rows
-// rows of a matrix in a block format and all rows of a. w begins at a tile and
-// its row length is that of a.
-func (k Kernels) MatMulBlocks(kind blocks.Kind, dst []float32, ldd int, w []byte, rows int, a *Acts) {
-	matMulBlocksPortable(kind, dst, ldd, w, rows, a)
 }
 
 // RMSNorm computes dst = x / sqrt(mean(x²)+eps) · w (Zhang and Sennrich,
