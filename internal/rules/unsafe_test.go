@@ -1,0 +1,94 @@
+package rules
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"strings"
+	"testing"
+)
+
+// unsafeFiles are the only files that may use unsafe, assembly, cgo or
+// linkname, as patterns of path.Match.
+var unsafeFiles = map[string]string{
+	"internal/simd/*.go":        "calls the assembly",
+	"internal/simd/*.s":         "the assembly",
+	"pkg/safetensors/map*.go":   "maps files",
+	"pkg/safetensors/*mmap*.go": "maps files",
+}
+
+func unsafeAllowed(file string) bool {
+	for pattern := range unsafeFiles {
+		if ok, err := path.Match(pattern, file); err != nil {
+			panic(err)
+		} else if ok {
+			return true
+		}
+	}
+	return false
+}
+
+// unsafeReason says why a Go file counts as unsafe, or returns "".
+func unsafeReason(file *ast.File) string {
+	for _, spec := range file.Imports {
+		switch spec.Path.Value {
+		case `"unsafe"`:
+			return "imports unsafe"
+		case `"C"`:
+			return "uses cgo"
+		}
+	}
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			if strings.HasPrefix(c.Text, "//go:linkname") {
+				return "uses go:linkname"
+			}
+		}
+	}
+	return ""
+}
+
+func TestUnsafeStaysInItsRooms(t *testing.T) {
+	walk(t, func(file string) {
+		reason := ""
+		switch path.Ext(file) {
+		case ".go":
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, read(t, file), parser.ImportsOnly|parser.ParseComments)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			reason = unsafeReason(parsed)
+			if reason == "" && strings.Contains(read(t, file), "\n//go:linkname ") {
+				reason = "uses go:linkname"
+			}
+		case ".s", ".S", ".c", ".h", ".cc", ".cpp", ".syso", ".m", ".swig":
+			reason = "is not Go"
+		}
+		if reason != "" && !unsafeAllowed(file) {
+			t.Errorf("%s %s, and is not in unsafeFiles", file, reason)
+		}
+	})
+}
+
+// A rule that finds nothing must be one that could.
+func TestUnsafeReason(t *testing.T) {
+	for source, want := range map[string]string{
+		"package p\nimport \"unsafe\"\nvar _ unsafe.Pointer":          "imports unsafe",
+		"package p\nimport \"C\"":                                     "uses cgo",
+		"package p\nimport _ \"unsafe\"\n//go:linkname x y\nfunc x()": "imports unsafe",
+		"package p\nimport \"fmt\"\nvar _ = fmt.Sprint":               "",
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := unsafeReason(file); got != want {
+			t.Errorf("%q: %q, want %q", source, got, want)
+		}
+	}
+	if unsafeAllowed("pkg/llama/forward.go") || !unsafeAllowed("internal/simd/dot_amd64.s") {
+		t.Error("unsafeAllowed")
+	}
+}
