@@ -1,0 +1,39 @@
+#!/bin/sh
+# tools/api.sh check   fails when the exported API of pkg lost or changed
+#                      something since the baseline, api/v0.export, was written
+# tools/api.sh accept  writes the baseline anew; say in CHANGELOG.md what
+#                      changed, in the same commit
+set -eu
+cd "$(dirname "$0")/.."
+module=github.com/leveret-os/leveret
+baseline=api/v0.export
+apidiff() { go tool -modfile=tools/go.mod apidiff -m "$@"; }
+
+new=$(mktemp)
+trap 'rm -f "$new"' EXIT
+apidiff -w "$new" $module
+
+case ${1:-check} in
+check)
+	changes=$(apidiff -incompatible $baseline "$new")
+	if [ -n "$changes" ]; then
+		printf 'The exported API changed incompatibly:\n%s\n' "$changes"
+		echo "If that is meant, run tools/api.sh accept and describe it in CHANGELOG.md."
+		exit 1
+	fi
+	# The commit that last changed the baseline must have told the users.
+	commit=$(git log -1 --format=%H -- $baseline 2>/dev/null || true)
+	if [ -n "$commit" ] && ! git show --name-only --format= "$commit" | grep -qx CHANGELOG.md; then
+		echo "commit $commit changed $baseline but not CHANGELOG.md"
+		exit 1
+	fi
+	;;
+accept)
+	mkdir -p "$(dirname $baseline)"
+	cp "$new" $baseline
+	;;
+*)
+	echo "usage: tools/api.sh check|accept"
+	exit 2
+	;;
+esac
