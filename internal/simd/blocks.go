@@ -1,29 +1,41 @@
 package simd
 
-import "github.com/leveret-os/leveret/internal/blocks"
+import (
+	"fmt"
+
+	"github.com/leveret-os/leveret/internal/blocks"
+)
 
 // Acts are activations quantised for a block product: 16-bit integers with one
 // scale per block of 32, in the arrangement that an instruction set wants. They
 // serve every block format. The zero value is ready for use; Quantize sets it.
 type Acts struct {
 	n, cols int
-	isa     ISA       // that the arrangement belongs to
-	q       []int16   // n×cols
-	scale   []float32 // n×cols/32
-	sum     []int32   // n×cols/32: sum of q over the block
+	isa     ISA // that the arrangement belongs to
+
+	// Portable:
+	q     []int16   // n×cols
+	scale []float32 // n×cols/32
+	sum   []int32   // n×cols/32: sum of q over the block
+
+	records []byte // AVX2 and AVX512: n×cols/32 records (gen/blocks)
 }
 
 // Quantize sets a to the n rows of x, each cols long (a multiple of
 // blocks.Size); row j begins at x[j·ldx]. It allocates only when a is smaller
-// than any earlier use. Only kernels of the same instruction set take a then.
+// than any earlier use.
 func (k Kernels) Quantize(a *Acts, x []float32, ldx, cols, n int) {
-	a.grow(n, cols)
-	quantizePortable(a, x, ldx)
+	a.isa = k.isa
+	quantize(k.isa, a, x, ldx, cols, n)
 }
 
 // MatMulBlocks computes dst[j·ldd+r] = dot(row r of w, row j of a) for the rows
-// rows of a matrix in a block format and all rows of a. w begins at a tile and
-// its row length is that of a.
+// rows of a matrix in a block format and all rows of a, which kernels of the
+// same instruction set have set. w begins at a tile and its row length is that
+// of a. Rows are best given in multiples of 32, two tiles.
 func (k Kernels) MatMulBlocks(kind blocks.Kind, dst []float32, ldd int, w []byte, rows int, a *Acts) {
-	matMulBlocksPortable(kind, dst, ldd, w, rows, a)
+	if a.isa != k.isa {
+		panic(fmt.Sprintf("simd: activations quantised for %v in a product of %v", a.isa, k.isa))
+	}
+	matMulBlocks(k.isa, kind, dst, ldd, w, rows, a)
 }

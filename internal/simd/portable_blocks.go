@@ -26,7 +26,8 @@ func (a *Acts) grow(n, cols int) {
 	a.sum = a.sum[:n*cols/blocks.Size]
 }
 
-func quantizePortable(a *Acts, x []float32, ldx int) {
+func quantizePortable(a *Acts, x []float32, ldx, cols, n int) {
+	a.grow(n, cols)
 	nb := a.cols / blocks.Size
 	for j := range a.n {
 		for b := range nb {

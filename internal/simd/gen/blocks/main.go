@@ -1,0 +1,144 @@
+// Command blocks writes the assembly of the block kernels: the quantising of
+// activations and the products of internal/simd's block formats. Run it by
+// `go generate ./internal/simd`.
+//
+// All kernels read activations as records of actRecord bytes, one per block of
+// 32 and token: 64 bytes of quants in the arrangement of the instruction set,
+// then the scale (float32), the two bias corrections −128·sum and −8·sum
+// (int32) and scale·sum (float32).
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Layout of an activation record; blocks_amd64.go has the same.
+const (
+	actRecord = 80
+	actScale  = 64
+	actCorr8  = 68
+	actCorr4  = 72
+	actXSum   = 76
+)
+
+// Offsets of the fields of a product, the one argument of the kernels;
+// blocks_amd64.go has the struct.
+const (
+	argDst    = 8 * iota // address of the sums
+	argLdd               // bytes from a token's sums to the next one's
+	argW                 // address of a tile
+	argNext              // bytes to the second tile of a pair
+	argActs              // address of a token's records
+	argStride            // bytes from a token's records to the next one's
+	argBlocks            // blocks in a row
+	argParams            // bytes of parameters before the quants of a tile
+	argCount             // groups of tokens, or tiles
+	argRows              // rows to write: of the last tile, or of the pair
+)
+
+// product starts a kernel and returns its argument and a function that loads a
+// field of it.
+func product(name string, doc ...string) func(offset int) reg.GPVirtual {
+	TEXT(name, NOSPLIT, "func(product *byte)")
+	Pragma("noescape")
+	Doc(doc...)
+	p := Load(Param("product"), GP64())
+	return func(offset int) reg.GPVirtual {
+		r := GP64()
+		MOVQ(Mem{Base: p, Disp: offset}, r)
+		return r
+	}
+}
+
+// A format is what a kernel must know of a block format.
+type format struct {
+	name   string
+	quants int // bytes of quants of a block in a tile
+	params int // bytes of scales and minimums of a block in a tile
+	corr   int // offset of the bias correction in a record, 0 for none
+}
+
+var formats = []format{
+	{"Q8B32", 512, 32, actCorr8},
+	{"Q4B32", 256, 32, actCorr4},
+	{"Q4B32M", 256, 64, 0},
+}
+
+func (f format) nibbles() bool { return f.quants == 256 }
+func (f format) minimum() bool { return f.params == 64 }
+
+func main() {
+	ConstraintExpr("!noasm")
+	defineLaneMasks()
+	for _, f := range formats {
+		rowAVX512(f)
+		for t := 2; t <= 6; t++ {
+			tokensAVX512(f, t)
+		}
+		for t := 1; t <= 4; t++ {
+			tokensAVX2(f, t)
+		}
+	}
+	quantizeAVX512()
+	quantizeAVX2()
+	Generate()
+}
+
+// instruction appends an instruction that avo has no constructor for. The last
+// operand is read and written.
+func instruction(opcode string, suffixes []string, ops ...Op) {
+	last := ops[len(ops)-1]
+	Instruction(&ir.Instruction{
+		Opcode: opcode, Suffixes: suffixes, Operands: ops,
+		Inputs: ops, Outputs: []Op{last}, ISA: []string{"AVX512VNNI"},
+	})
+}
+
+// dotBytes adds to each dword of acc the products of its four unsigned bytes
+// of w with the four signed bytes of x (VPDPBUSD, which does not saturate).
+func dotBytes(x, w, acc Op) { instruction("VPDPBUSD", nil, x, w, acc) }
+
+// dotBytesBroadcast is dotBytes with the same four bytes of memory for each dword.
+func dotBytesBroadcast(x, w, acc Op) {
+	instruction("VPDPBUSD", []string{"BCST"}, x, w, acc)
+}
+
+// strided addresses t·stride+disp past base for t < 6.
+type strided struct{ s, s3, s5 reg.Register }
+
+func newStrided(s reg.GPVirtual, t int) strided {
+	a := strided{s: s}
+	if t > 3 {
+		s3 := GP64()
+		LEAQ(Mem{Base: s, Index: s, Scale: 2}, s3)
+		a.s3 = s3
+	}
+	if t > 5 {
+		s5 := GP64()
+		LEAQ(Mem{Base: s, Index: s, Scale: 4}, s5)
+		a.s5 = s5
+	}
+	return a
+}
+
+func (a strided) at(base reg.Register, t, disp int) Mem {
+	m := Mem{Base: base, Disp: disp, Scale: 1}
+	switch t {
+	case 1:
+		m.Index = a.s
+	case 2:
+		m.Index, m.Scale = a.s, 2
+	case 3:
+		m.Index = a.s3
+	case 4:
+		m.Index, m.Scale = a.s, 4
+	case 5:
+		m.Index = a.s5
+	default:
+		m.Scale = 0
+	}
+	return m
+}
