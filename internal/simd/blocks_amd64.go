@@ -91,30 +91,28 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 		blocks: uintptr(nb),
 		params: uintptr(kind.ParamBytes(a.cols)),
 	}
+	// Pairs of tiles with AVX-512, tiles with AVX2.
+	size, step := 6, 2*blocks.TileRows
 	if isa == AVX2 {
-		matMulBlocksAVX2(kind, &p, dst, w, tile, rows, a.n)
-		return
-	}
-	if a.n == 1 {
-		rowsAVX512(kind, &p, dst, w, tile, rows)
-		return
+		size, step = 4, blocks.TileRows
 	}
 	chunk := max(actsInCache/int(p.stride)/12*12, 12)
 	for first := 0; first < a.n; first += chunk {
 		n := min(chunk, a.n-first)
-		if n == 1 { // a lone token at the end
+		if n == 1 {
 			p.acts = &a.records[first*int(p.stride)]
-			rowsAVX512(kind, &p, dst[first*ldd:], w, tile, rows)
-			break
+			row(isa, kind, &p, dst[first*ldd:], w, tile, rows)
+			return
 		}
-		groups := split(n, 6)
-		for r := 0; r < rows; r += 2 * blocks.TileRows {
+		groups := split(n, size)
+		for r := 0; r < rows; r += step {
+			left := min(rows-r, step)
 			p.w = &w[r/blocks.TileRows*tile]
 			p.next = uintptr(tile)
-			if rows-r <= blocks.TileRows {
+			if left <= blocks.TileRows {
 				p.next = 0
 			}
-			p.rows = 1<<min(rows-r, 2*blocks.TileRows) - 1
+			p.rows = writeMask(isa, left)
 			token := first
 			for _, g := range groups {
 				if g.count == 0 {
@@ -123,10 +121,31 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 				p.dst = &dst[token*ldd+r]
 				p.acts = &a.records[token*int(p.stride)]
 				p.count = uintptr(g.count)
-				tokensAVX512(kind, g.tokens, &p)
+				callTokens(isa, kind, g.tokens, &p)
 				token += g.tokens * g.count
 			}
 		}
+	}
+}
+
+// writeMask returns how a kernel takes the number of rows to write.
+func writeMask(isa ISA, rows int) uintptr {
+	if isa == AVX2 {
+		return uintptr(rows)
+	}
+	return 1<<rows - 1
+}
+
+// row is the product of one token, a stream over the tiles.
+func row(isa ISA, kind blocks.Kind, p *product, dst []float32, w []byte, tile, rows int) {
+	full, rest := rows/blocks.TileRows, rows%blocks.TileRows
+	if full > 0 {
+		p.dst, p.w, p.count, p.rows = &dst[0], &w[0], uintptr(full), writeMask(isa, blocks.TileRows)
+		callRow(isa, kind, p)
+	}
+	if rest > 0 {
+		p.dst, p.w, p.count, p.rows = &dst[rows-rest], &w[full*tile], 1, writeMask(isa, rest)
+		callRow(isa, kind, p)
 	}
 }
 
@@ -147,59 +166,31 @@ func split(n, size int) (g [3]groups) {
 	return [3]groups{{size, full - 1}, {(rest + 1) / 2, 1}, {rest / 2, 1}}
 }
 
-// rowsAVX512 is the product of one token.
-func rowsAVX512(kind blocks.Kind, p *product, dst []float32, w []byte, tile, rows int) {
-	full := rows / blocks.TileRows
-	if full > 0 {
-		p.dst, p.w, p.count, p.rows = &dst[0], &w[0], uintptr(full), 1<<blocks.TileRows-1
-		rowAVX512(kind, p)
-	}
-	if rest := rows % blocks.TileRows; rest > 0 {
-		p.dst, p.w, p.count, p.rows = &dst[rows-rest], &w[full*tile], 1, 1<<rest-1
-		rowAVX512(kind, p)
-	}
-}
-
-func matMulBlocksAVX2(kind blocks.Kind, p *product, dst []float32, w []byte, tile, rows, n int) {
-	ldd := int(p.ldd) / 4
-	records, stride := unsafe.Slice(p.acts, n*int(p.stride)), int(p.stride)
-	chunk := max(actsInCache/stride/12*12, 12)
-	for first := 0; first < n; first += chunk {
-		groups := split(min(chunk, n-first), 4)
-		for r := 0; r < rows; r += blocks.TileRows {
-			p.w = &w[r/blocks.TileRows*tile]
-			p.rows = uintptr(min(rows-r, blocks.TileRows))
-			token := first
-			for _, g := range groups {
-				if g.count == 0 {
-					continue
-				}
-				p.dst = &dst[token*ldd+r]
-				p.acts = &records[token*stride]
-				p.count = uintptr(g.count)
-				tokensAVX2(kind, g.tokens, p)
-				token += g.tokens * g.count
-			}
-		}
-	}
-}
-
-func rowAVX512(kind blocks.Kind, p *product) {
+// callRow and callTokens call a kernel directly, so that p stays on the stack.
+func callRow(isa ISA, kind blocks.Kind, p *product) {
 	arg := (*byte)(unsafe.Pointer(p))
-	switch kind {
-	case blocks.Q8B32:
+	switch {
+	case isa == AVX512 && kind == blocks.Q8B32:
 		rowQ8B32AVX512(arg)
-	case blocks.Q4B32:
+	case isa == AVX512 && kind == blocks.Q4B32:
 		rowQ4B32AVX512(arg)
-	case blocks.Q4B32M:
+	case isa == AVX512 && kind == blocks.Q4B32M:
 		rowQ4B32MAVX512(arg)
+	case isa == AVX2 && kind == blocks.Q8B32:
+		rowQ8B32AVX2(arg)
+	case isa == AVX2 && kind == blocks.Q4B32:
+		rowQ4B32AVX2(arg)
+	case isa == AVX2 && kind == blocks.Q4B32M:
+		rowQ4B32MAVX2(arg)
+	default:
+		panic("simd: no kernel for " + kind.String())
 	}
 }
 
-func tokensAVX512(kind blocks.Kind, tokens int, p *product) {
+func callTokens(isa ISA, kind blocks.Kind, tokens int, p *product) {
 	arg := (*byte)(unsafe.Pointer(p))
-	switch kind {
-	case blocks.Q8B32:
+	switch {
+	case isa == AVX512 && kind == blocks.Q8B32:
 		switch tokens {
 		case 2:
 			tokens2Q8B32AVX512(arg)
@@ -212,7 +203,7 @@ func tokensAVX512(kind blocks.Kind, tokens int, p *product) {
 		case 6:
 			tokens6Q8B32AVX512(arg)
 		}
-	case blocks.Q4B32:
+	case isa == AVX512 && kind == blocks.Q4B32:
 		switch tokens {
 		case 2:
 			tokens2Q4B32AVX512(arg)
@@ -225,7 +216,7 @@ func tokensAVX512(kind blocks.Kind, tokens int, p *product) {
 		case 6:
 			tokens6Q4B32AVX512(arg)
 		}
-	case blocks.Q4B32M:
+	case isa == AVX512 && kind == blocks.Q4B32M:
 		switch tokens {
 		case 2:
 			tokens2Q4B32MAVX512(arg)
@@ -238,16 +229,8 @@ func tokensAVX512(kind blocks.Kind, tokens int, p *product) {
 		case 6:
 			tokens6Q4B32MAVX512(arg)
 		}
-	}
-}
-
-func tokensAVX2(kind blocks.Kind, tokens int, p *product) {
-	arg := (*byte)(unsafe.Pointer(p))
-	switch kind {
-	case blocks.Q8B32:
+	case isa == AVX2 && kind == blocks.Q8B32:
 		switch tokens {
-		case 1:
-			tokens1Q8B32AVX2(arg)
 		case 2:
 			tokens2Q8B32AVX2(arg)
 		case 3:
@@ -255,10 +238,8 @@ func tokensAVX2(kind blocks.Kind, tokens int, p *product) {
 		case 4:
 			tokens4Q8B32AVX2(arg)
 		}
-	case blocks.Q4B32:
+	case isa == AVX2 && kind == blocks.Q4B32:
 		switch tokens {
-		case 1:
-			tokens1Q4B32AVX2(arg)
 		case 2:
 			tokens2Q4B32AVX2(arg)
 		case 3:
@@ -266,10 +247,8 @@ func tokensAVX2(kind blocks.Kind, tokens int, p *product) {
 		case 4:
 			tokens4Q4B32AVX2(arg)
 		}
-	case blocks.Q4B32M:
+	case isa == AVX2 && kind == blocks.Q4B32M:
 		switch tokens {
-		case 1:
-			tokens1Q4B32MAVX2(arg)
 		case 2:
 			tokens2Q4B32MAVX2(arg)
 		case 3:
@@ -277,5 +256,7 @@ func tokensAVX2(kind blocks.Kind, tokens int, p *product) {
 		case 4:
 			tokens4Q4B32MAVX2(arg)
 		}
+	default:
+		panic("simd: no kernel for " + kind.String())
 	}
 }

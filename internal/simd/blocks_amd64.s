@@ -1776,210 +1776,204 @@ block:
 	VZEROUPPER
 	RET
 
-// func tokens1Q8B32AVX2(product *byte)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·tokens1Q8B32AVX2(SB), NOSPLIT, $64-8
+// func rowQ8B32AVX2(product *byte)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·rowQ8B32AVX2(SB), NOSPLIT, $0-8
 	MOVQ         product+0(FP), AX
 	MOVQ         (AX), CX
-	MOVQ         8(AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         32(AX), SI
-	MOVQ         40(AX), DI
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         48(AX), SI
+	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	MOVQ         72(AX), R9
-	MOVL         $0x00ff00ff, R10
-	VMOVD        R10, X0
+	MOVQ         72(AX), AX
+	MOVL         $0x00ff00ff, R9
+	VMOVD        R9, X0
 	VPBROADCASTD X0, Y0
 
-group:
-	VPXOR   Y1, Y1, Y1
-	VMOVDQU Y1, (SP)
-	VMOVDQU Y1, 32(SP)
-	MOVQ    BX, R10
-	MOVQ    56(AX), R12
-	MOVQ    48(AX), R13
-	ADDQ    BX, R12
-	MOVQ    SI, R11
+tile:
+	LEAQ  8192(DX), R9
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	MOVQ  DX, R10
+	LEAQ  (DX)(DI*1), DX
+	MOVQ  BX, R11
+	MOVQ  SI, R12
 
 block:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VMOVDQU      (R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      32(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD (R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPBROADCASTD 4(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      64(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      96(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 8(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPBROADCASTD 12(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      128(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      160(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 16(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPBROADCASTD 20(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      192(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      224(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 24(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPBROADCASTD 28(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      256(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      288(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 32(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPBROADCASTD 36(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      320(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      352(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 40(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPBROADCASTD 44(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      384(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      416(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 48(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPBROADCASTD 52(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      448(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      480(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 56(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPBROADCASTD 60(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VCVTPH2PS    (R10), Y3
-	VPBROADCASTD 68(R11), Y4
-	VPADDD       Y4, Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VBROADCASTSS 64(R11), Y4
-	VMULPS       Y4, Y3, Y4
-	VFMADD213PS  (SP), Y4, Y1
-	VMOVUPS      Y1, (SP)
-	VCVTPH2PS    16(R10), Y1
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	PREFETCHT0   128(R9)
+	PREFETCHT0   192(R9)
+	PREFETCHT0   256(R9)
+	PREFETCHT0   320(R9)
+	PREFETCHT0   384(R9)
+	PREFETCHT0   448(R9)
+	PREFETCHT0   512(R9)
+	ADDQ         $0x00000220, R9
 	VPBROADCASTD 68(R11), Y3
-	VPADDD       Y3, Y2, Y2
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS 64(R11), Y3
-	VMULPS       Y3, Y1, Y3
-	VFMADD213PS  32(SP), Y3, Y2
-	VMOVUPS      Y2, 32(SP)
-	ADDQ         $0x00000200, R12
+	VPBROADCASTD 68(R11), Y4
+	VMOVDQU      (DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      32(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD (R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPBROADCASTD 4(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      64(DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      96(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 8(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPBROADCASTD 12(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      128(DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      160(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 16(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPBROADCASTD 20(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      192(DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      224(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 24(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPBROADCASTD 28(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      256(DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      288(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 32(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPBROADCASTD 36(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      320(DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      352(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 40(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPBROADCASTD 44(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      384(DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      416(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 48(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPBROADCASTD 52(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      448(DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      480(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 56(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPBROADCASTD 60(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VCVTDQ2PS    Y3, Y3
+	VCVTPH2PS    (R10), Y5
+	VBROADCASTSS 64(R11), Y6
+	VMULPS       Y6, Y5, Y5
+	VFMADD231PS  Y3, Y5, Y1
+	VCVTDQ2PS    Y4, Y4
+	VCVTPH2PS    16(R10), Y3
+	VBROADCASTSS 64(R11), Y5
+	VMULPS       Y5, Y3, Y3
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         $0x00000200, DX
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000050, R11
-	DECQ         R13
+	DECQ         R12
 	JNZ          block
-	CMPQ         R9, $0x10
+	CMPQ         AX, $0x10
 	JNE          some
-	VMOVUPS      (SP), Y1
 	VMOVUPS      Y1, (CX)
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      Y1, 32(CX)
-	ADDQ         DX, CX
-	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(CX)
+	ADDQ         $0x00000040, CX
 	DECQ         R8
-	JNZ          group
+	JNZ          tile
 	VZEROUPPER
 	RET
 
 some:
-	LEAQ       laneMasks<>+0(SB), R10
-	MOVQ       $0x00000010, R11
-	SUBQ       R9, R11
-	VMOVDQU    (R10)(R11*4), Y1
-	VMOVDQU    32(R10)(R11*4), Y2
-	VMOVUPS    (SP), Y3
-	VMASKMOVPS Y3, Y1, (CX)
-	VMOVUPS    32(SP), Y1
-	VMASKMOVPS Y1, Y2, 32(CX)
-	ADDQ       DX, CX
-	ADDQ       DI, SI
-	DECQ       R8
-	JNZ        group
+	LEAQ       laneMasks<>+0(SB), DX
+	MOVQ       $0x00000010, BX
+	SUBQ       AX, BX
+	VMOVDQU    (DX)(BX*4), Y0
+	VMOVDQU    32(DX)(BX*4), Y3
+	VMASKMOVPS Y1, Y0, (CX)
+	VMASKMOVPS Y2, Y3, 32(CX)
 	VZEROUPPER
 	RET
 
@@ -5195,218 +5189,208 @@ block:
 	VZEROUPPER
 	RET
 
-// func tokens1Q4B32AVX2(product *byte)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·tokens1Q4B32AVX2(SB), NOSPLIT, $64-8
+// func rowQ4B32AVX2(product *byte)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·rowQ4B32AVX2(SB), NOSPLIT, $0-8
 	MOVQ         product+0(FP), AX
 	MOVQ         (AX), CX
-	MOVQ         8(AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         32(AX), SI
-	MOVQ         40(AX), DI
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         48(AX), SI
+	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	MOVQ         72(AX), R9
-	MOVL         $0x000f000f, R10
-	VMOVD        R10, X0
+	MOVQ         72(AX), AX
+	MOVL         $0x000f000f, R9
+	VMOVD        R9, X0
 	VPBROADCASTD X0, Y0
 
-group:
-	VPXOR   Y1, Y1, Y1
-	VMOVDQU Y1, (SP)
-	VMOVDQU Y1, 32(SP)
-	MOVQ    BX, R10
-	MOVQ    56(AX), R12
-	MOVQ    48(AX), R13
-	ADDQ    BX, R12
-	MOVQ    SI, R11
+tile:
+	LEAQ  8192(DX), R9
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	MOVQ  DX, R10
+	LEAQ  (DX)(DI*1), DX
+	MOVQ  BX, R11
+	MOVQ  SI, R12
 
 block:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VMOVDQU      (R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      32(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD (R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPAND        Y0, Y4, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 4(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x04, Y3, Y4
-	VPAND        Y0, Y4, Y4
-	VPSRLW       $0x04, Y5, Y6
-	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 8(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x0c, Y3, Y4
-	VPSRLW       $0x0c, Y5, Y6
-	VPBROADCASTD 12(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      64(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      96(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 16(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPAND        Y0, Y4, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 20(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x04, Y3, Y4
-	VPAND        Y0, Y4, Y4
-	VPSRLW       $0x04, Y5, Y6
-	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 24(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x0c, Y3, Y4
-	VPSRLW       $0x0c, Y5, Y6
-	VPBROADCASTD 28(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      128(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      160(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 32(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPAND        Y0, Y4, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 36(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x04, Y3, Y4
-	VPAND        Y0, Y4, Y4
-	VPSRLW       $0x04, Y5, Y6
-	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 40(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x0c, Y3, Y4
-	VPSRLW       $0x0c, Y5, Y6
-	VPBROADCASTD 44(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      192(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      224(R12), Y5
-	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 48(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPAND        Y0, Y4, Y4
-	VPSRLW       $0x08, Y5, Y6
-	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 52(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x04, Y3, Y4
-	VPAND        Y0, Y4, Y4
-	VPSRLW       $0x04, Y5, Y6
-	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 56(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x0c, Y3, Y4
-	VPSRLW       $0x0c, Y5, Y6
-	VPBROADCASTD 60(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VCVTPH2PS    (R10), Y3
-	VPBROADCASTD 72(R11), Y4
-	VPADDD       Y4, Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VBROADCASTSS 64(R11), Y4
-	VMULPS       Y4, Y3, Y4
-	VFMADD213PS  (SP), Y4, Y1
-	VMOVUPS      Y1, (SP)
-	VCVTPH2PS    16(R10), Y1
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	PREFETCHT0   128(R9)
+	PREFETCHT0   192(R9)
+	PREFETCHT0   256(R9)
+	ADDQ         $0x00000120, R9
 	VPBROADCASTD 72(R11), Y3
-	VPADDD       Y3, Y2, Y2
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS 64(R11), Y3
-	VMULPS       Y3, Y1, Y3
-	VFMADD213PS  32(SP), Y3, Y2
-	VMOVUPS      Y2, 32(SP)
-	ADDQ         $0x00000100, R12
+	VPBROADCASTD 72(R11), Y4
+	VMOVDQU      (DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      32(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD (R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPAND        Y0, Y6, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 4(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x04, Y5, Y6
+	VPAND        Y0, Y6, Y6
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 8(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x0c, Y5, Y6
+	VPSRLW       $0x0c, Y7, Y8
+	VPBROADCASTD 12(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      64(DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      96(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 16(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPAND        Y0, Y6, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 20(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x04, Y5, Y6
+	VPAND        Y0, Y6, Y6
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 24(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x0c, Y5, Y6
+	VPSRLW       $0x0c, Y7, Y8
+	VPBROADCASTD 28(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      128(DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      160(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 32(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPAND        Y0, Y6, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 36(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x04, Y5, Y6
+	VPAND        Y0, Y6, Y6
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 40(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x0c, Y5, Y6
+	VPSRLW       $0x0c, Y7, Y8
+	VPBROADCASTD 44(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      192(DX), Y5
+	VPAND        Y0, Y5, Y6
+	VMOVDQU      224(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 48(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x08, Y5, Y6
+	VPAND        Y0, Y6, Y6
+	VPSRLW       $0x08, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 52(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x04, Y5, Y6
+	VPAND        Y0, Y6, Y6
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 56(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
+	VPSRLW       $0x0c, Y5, Y6
+	VPSRLW       $0x0c, Y7, Y8
+	VPBROADCASTD 60(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VCVTDQ2PS    Y3, Y3
+	VCVTPH2PS    (R10), Y5
+	VBROADCASTSS 64(R11), Y6
+	VMULPS       Y6, Y5, Y5
+	VFMADD231PS  Y3, Y5, Y1
+	VCVTDQ2PS    Y4, Y4
+	VCVTPH2PS    16(R10), Y3
+	VBROADCASTSS 64(R11), Y5
+	VMULPS       Y5, Y3, Y3
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         $0x00000100, DX
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000050, R11
-	DECQ         R13
+	DECQ         R12
 	JNZ          block
-	CMPQ         R9, $0x10
+	CMPQ         AX, $0x10
 	JNE          some
-	VMOVUPS      (SP), Y1
 	VMOVUPS      Y1, (CX)
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      Y1, 32(CX)
-	ADDQ         DX, CX
-	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(CX)
+	ADDQ         $0x00000040, CX
 	DECQ         R8
-	JNZ          group
+	JNZ          tile
 	VZEROUPPER
 	RET
 
 some:
-	LEAQ       laneMasks<>+0(SB), R10
-	MOVQ       $0x00000010, R11
-	SUBQ       R9, R11
-	VMOVDQU    (R10)(R11*4), Y1
-	VMOVDQU    32(R10)(R11*4), Y2
-	VMOVUPS    (SP), Y3
-	VMASKMOVPS Y3, Y1, (CX)
-	VMOVUPS    32(SP), Y1
-	VMASKMOVPS Y1, Y2, 32(CX)
-	ADDQ       DX, CX
-	ADDQ       DI, SI
-	DECQ       R8
-	JNZ        group
+	LEAQ       laneMasks<>+0(SB), DX
+	MOVQ       $0x00000010, BX
+	SUBQ       AX, BX
+	VMOVDQU    (DX)(BX*4), Y0
+	VMOVDQU    32(DX)(BX*4), Y3
+	VMASKMOVPS Y1, Y0, (CX)
+	VMASKMOVPS Y2, Y3, 32(CX)
 	VZEROUPPER
 	RET
 
@@ -8658,220 +8642,214 @@ block:
 	VZEROUPPER
 	RET
 
-// func tokens1Q4B32MAVX2(product *byte)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·tokens1Q4B32MAVX2(SB), NOSPLIT, $64-8
+// func rowQ4B32MAVX2(product *byte)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·rowQ4B32MAVX2(SB), NOSPLIT, $0-8
 	MOVQ         product+0(FP), AX
 	MOVQ         (AX), CX
-	MOVQ         8(AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         32(AX), SI
-	MOVQ         40(AX), DI
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         48(AX), SI
+	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	MOVQ         72(AX), R9
-	MOVL         $0x000f000f, R10
-	VMOVD        R10, X0
+	MOVQ         72(AX), AX
+	MOVL         $0x000f000f, R9
+	VMOVD        R9, X0
 	VPBROADCASTD X0, Y0
 
-group:
-	VPXOR   Y1, Y1, Y1
-	VMOVDQU Y1, (SP)
-	VMOVDQU Y1, 32(SP)
-	MOVQ    BX, R10
-	MOVQ    56(AX), R12
-	MOVQ    48(AX), R13
-	ADDQ    BX, R12
-	MOVQ    SI, R11
+tile:
+	LEAQ  8192(DX), R9
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	MOVQ  DX, R10
+	LEAQ  (DX)(DI*1), DX
+	MOVQ  BX, R11
+	MOVQ  SI, R12
 
 block:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VMOVDQU      (R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      32(R12), Y5
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	PREFETCHT0   128(R9)
+	PREFETCHT0   192(R9)
+	PREFETCHT0   256(R9)
+	ADDQ         $0x00000140, R9
+	VPXOR        Y3, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VMOVDQU      (DX), Y5
 	VPAND        Y0, Y5, Y6
-	VPBROADCASTD (R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPAND        Y0, Y4, Y4
+	VMOVDQU      32(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD (R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x08, Y5, Y6
 	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 4(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x04, Y3, Y4
-	VPAND        Y0, Y4, Y4
+	VPSRLW       $0x08, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 4(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x04, Y5, Y6
 	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 8(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x0c, Y3, Y4
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 8(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x0c, Y5, Y6
-	VPBROADCASTD 12(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      64(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      96(R12), Y5
+	VPSRLW       $0x0c, Y7, Y8
+	VPBROADCASTD 12(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      64(DX), Y5
 	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 16(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPAND        Y0, Y4, Y4
+	VMOVDQU      96(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 16(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x08, Y5, Y6
 	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 20(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x04, Y3, Y4
-	VPAND        Y0, Y4, Y4
+	VPSRLW       $0x08, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 20(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x04, Y5, Y6
 	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 24(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x0c, Y3, Y4
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 24(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x0c, Y5, Y6
-	VPBROADCASTD 28(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      128(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      160(R12), Y5
+	VPSRLW       $0x0c, Y7, Y8
+	VPBROADCASTD 28(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      128(DX), Y5
 	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 32(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPAND        Y0, Y4, Y4
+	VMOVDQU      160(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 32(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x08, Y5, Y6
 	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 36(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x04, Y3, Y4
-	VPAND        Y0, Y4, Y4
+	VPSRLW       $0x08, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 36(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x04, Y5, Y6
 	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 40(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x0c, Y3, Y4
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 40(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x0c, Y5, Y6
-	VPBROADCASTD 44(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VMOVDQU      192(R12), Y3
-	VPAND        Y0, Y3, Y4
-	VMOVDQU      224(R12), Y5
+	VPSRLW       $0x0c, Y7, Y8
+	VPBROADCASTD 44(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVDQU      192(DX), Y5
 	VPAND        Y0, Y5, Y6
-	VPBROADCASTD 48(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x08, Y3, Y4
-	VPAND        Y0, Y4, Y4
+	VMOVDQU      224(DX), Y7
+	VPAND        Y0, Y7, Y8
+	VPBROADCASTD 48(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x08, Y5, Y6
 	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 52(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x04, Y3, Y4
-	VPAND        Y0, Y4, Y4
+	VPSRLW       $0x08, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 52(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x04, Y5, Y6
 	VPAND        Y0, Y6, Y6
-	VPBROADCASTD 56(R11), Y7
-	VPMADDWD     Y7, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y7, Y6, Y7
-	VPADDD       Y7, Y2, Y2
-	VPSRLW       $0x0c, Y3, Y4
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y0, Y8, Y8
+	VPBROADCASTD 56(R11), Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y9, Y8, Y9
+	VPADDD       Y9, Y4, Y4
 	VPSRLW       $0x0c, Y5, Y6
-	VPBROADCASTD 60(R11), Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDWD     Y3, Y6, Y3
-	VPADDD       Y3, Y2, Y2
-	VCVTPH2PS    (R10), Y3
-	VCVTPH2PS    32(R10), Y4
-	VCVTDQ2PS    Y1, Y1
+	VPSRLW       $0x0c, Y7, Y8
+	VPBROADCASTD 60(R11), Y5
+	VPMADDWD     Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VPMADDWD     Y5, Y8, Y5
+	VPADDD       Y5, Y4, Y4
+	VCVTDQ2PS    Y3, Y3
+	VCVTPH2PS    (R10), Y5
+	VBROADCASTSS 64(R11), Y6
+	VMULPS       Y6, Y5, Y5
+	VFMADD231PS  Y3, Y5, Y1
+	VCVTPH2PS    32(R10), Y5
+	VBROADCASTSS 76(R11), Y6
+	VFMADD231PS  Y6, Y5, Y1
+	VCVTDQ2PS    Y4, Y4
+	VCVTPH2PS    16(R10), Y3
 	VBROADCASTSS 64(R11), Y5
-	VMULPS       Y5, Y3, Y5
-	VFMADD213PS  (SP), Y5, Y1
-	VBROADCASTSS 76(R11), Y5
-	VFMADD231PS  Y5, Y4, Y1
-	VMOVUPS      Y1, (SP)
-	VCVTPH2PS    16(R10), Y1
-	VCVTPH2PS    48(R10), Y3
-	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS 64(R11), Y4
-	VMULPS       Y4, Y1, Y4
-	VFMADD213PS  32(SP), Y4, Y2
-	VBROADCASTSS 76(R11), Y4
+	VMULPS       Y5, Y3, Y3
 	VFMADD231PS  Y4, Y3, Y2
-	VMOVUPS      Y2, 32(SP)
-	ADDQ         $0x00000100, R12
+	VCVTPH2PS    48(R10), Y3
+	VBROADCASTSS 76(R11), Y5
+	VFMADD231PS  Y5, Y3, Y2
+	ADDQ         $0x00000100, DX
 	ADDQ         $0x00000040, R10
 	ADDQ         $0x00000050, R11
-	DECQ         R13
+	DECQ         R12
 	JNZ          block
-	CMPQ         R9, $0x10
+	CMPQ         AX, $0x10
 	JNE          some
-	VMOVUPS      (SP), Y1
 	VMOVUPS      Y1, (CX)
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      Y1, 32(CX)
-	ADDQ         DX, CX
-	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(CX)
+	ADDQ         $0x00000040, CX
 	DECQ         R8
-	JNZ          group
+	JNZ          tile
 	VZEROUPPER
 	RET
 
 some:
-	LEAQ       laneMasks<>+0(SB), R10
-	MOVQ       $0x00000010, R11
-	SUBQ       R9, R11
-	VMOVDQU    (R10)(R11*4), Y1
-	VMOVDQU    32(R10)(R11*4), Y2
-	VMOVUPS    (SP), Y3
-	VMASKMOVPS Y3, Y1, (CX)
-	VMOVUPS    32(SP), Y1
-	VMASKMOVPS Y1, Y2, 32(CX)
-	ADDQ       DX, CX
-	ADDQ       DI, SI
-	DECQ       R8
-	JNZ        group
+	LEAQ       laneMasks<>+0(SB), DX
+	MOVQ       $0x00000010, BX
+	SUBQ       AX, BX
+	VMOVDQU    (DX)(BX*4), Y0
+	VMOVDQU    32(DX)(BX*4), Y3
+	VMASKMOVPS Y1, Y0, (CX)
+	VMASKMOVPS Y2, Y3, 32(CX)
 	VZEROUPPER
 	RET
 

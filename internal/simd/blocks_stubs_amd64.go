@@ -34,10 +34,10 @@ func tokens5Q8B32AVX512(product *byte)
 //go:noescape
 func tokens6Q8B32AVX512(product *byte)
 
-// tokens1Q8B32AVX2 multiplies a tile with groups of 1 tokens.
+// rowQ8B32AVX2 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
-func tokens1Q8B32AVX2(product *byte)
+func rowQ8B32AVX2(product *byte)
 
 // tokens2Q8B32AVX2 multiplies a tile with groups of 2 tokens.
 //
@@ -84,10 +84,10 @@ func tokens5Q4B32AVX512(product *byte)
 //go:noescape
 func tokens6Q4B32AVX512(product *byte)
 
-// tokens1Q4B32AVX2 multiplies a tile with groups of 1 tokens.
+// rowQ4B32AVX2 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
-func tokens1Q4B32AVX2(product *byte)
+func rowQ4B32AVX2(product *byte)
 
 // tokens2Q4B32AVX2 multiplies a tile with groups of 2 tokens.
 //
@@ -134,10 +134,10 @@ func tokens5Q4B32MAVX512(product *byte)
 //go:noescape
 func tokens6Q4B32MAVX512(product *byte)
 
-// tokens1Q4B32MAVX2 multiplies a tile with groups of 1 tokens.
+// rowQ4B32MAVX2 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
-func tokens1Q4B32MAVX2(product *byte)
+func rowQ4B32MAVX2(product *byte)
 
 // tokens2Q4B32MAVX2 multiplies a tile with groups of 2 tokens.
 //

@@ -18,6 +18,147 @@ func defineLaneMasks() {
 	}
 }
 
+// rowAVX2 is rowAVX512 with eight rows a register.
+func rowAVX2(f format) {
+	name := "row" + f.name + "AVX2"
+	arg := product(name, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
+	dst, w, acts, nb := arg(argDst), arg(argW), arg(argActs), arg(argBlocks)
+	params, tiles, rows := arg(argParams), arg(argCount), arg(argRows)
+	mask := wordMask(f)
+	ahead, q, p, a, n := GP64(), GP64(), GP64(), GP64(), GP64()
+
+	Label("tile")
+	LEAQ(Mem{Base: w, Disp: prefetchDistance}, ahead)
+	sum := [2]reg.VecVirtual{zero256(YMM()), zero256(YMM())}
+	MOVQ(w, p)
+	LEAQ(Mem{Base: w, Index: params, Scale: 1}, q)
+	MOVQ(acts, a)
+	MOVQ(nb, n)
+
+	Label("block")
+	for o := 0; o < f.quants+f.params; o += 64 {
+		PREFETCHT0(Mem{Base: ahead, Disp: o})
+	}
+	ADDQ(U32(uint32(f.quants+f.params)), ahead)
+	var acc [2]reg.VecVirtual
+	for h := range acc {
+		acc[h] = YMM()
+		if f.corr != 0 {
+			VPBROADCASTD(Mem{Base: a, Disp: f.corr}, acc[h])
+		} else {
+			zero256(acc[h])
+		}
+	}
+	words(f, q, mask, func(disp int, v [2]reg.VecVirtual) {
+		x, y := YMM(), YMM()
+		VPBROADCASTD(Mem{Base: a, Disp: disp}, x)
+		VPMADDWD(x, v[0], y)
+		VPADDD(y, acc[0], acc[0])
+		VPMADDWD(x, v[1], x)
+		VPADDD(x, acc[1], acc[1])
+	})
+	for h := range acc {
+		scale, x := YMM(), YMM()
+		VCVTDQ2PS(acc[h], acc[h])
+		VCVTPH2PS(Mem{Base: p, Disp: 16 * h}, scale)
+		VBROADCASTSS(Mem{Base: a, Disp: actScale}, x)
+		VMULPS(x, scale, scale)
+		VFMADD231PS(acc[h], scale, sum[h])
+		if f.minimum() {
+			VCVTPH2PS(Mem{Base: p, Disp: 32 + 16*h}, scale)
+			VBROADCASTSS(Mem{Base: a, Disp: actXSum}, x)
+			VFMADD231PS(x, scale, sum[h])
+		}
+	}
+	ADDQ(U32(uint32(f.quants)), q)
+	ADDQ(U32(uint32(f.params)), p)
+	ADDQ(U32(actRecord), a)
+	DECQ(n)
+	JNZ(LabelRef("block"))
+
+	CMPQ(rows, Imm(16))
+	JNE(LabelRef("some"))
+	for h := range sum {
+		VMOVUPS(sum[h], Mem{Base: dst, Disp: 32 * h})
+	}
+	ADDQ(U32(64), dst)
+	MOVQ(q, w)
+	DECQ(tiles)
+	JNZ(LabelRef("tile"))
+	VZEROUPPER()
+	RET()
+
+	Label("some") // the last tile, which is alone
+	for h, lanes := range firstLanes(rows) {
+		VMASKMOVPS(sum[h], lanes, Mem{Base: dst, Disp: 32 * h})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+func zero256(v reg.VecVirtual) reg.VecVirtual {
+	VPXOR(v, v, v)
+	return v
+}
+
+// wordMask keeps the even bytes, or their low nibbles.
+func wordMask(f format) reg.VecVirtual {
+	m := uint32(0x00ff00ff)
+	if f.nibbles() {
+		m = 0x000f000f
+	}
+	mask, g, x := YMM(), GP32(), XMM()
+	MOVL(U32(m), g)
+	VMOVD(g, x)
+	VPBROADCASTD(x, mask)
+	return mask
+}
+
+// firstLanes returns the masks of the first rows of 16 lanes.
+func firstLanes(rows reg.GPVirtual) [2]reg.VecVirtual {
+	table, at := GP64(), GP64()
+	LEAQ(laneMasks, table)
+	MOVQ(U32(16), at)
+	SUBQ(rows, at)
+	lanes := [2]reg.VecVirtual{YMM(), YMM()}
+	for h := range lanes {
+		VMOVDQU(Mem{Base: table, Index: at, Scale: 4, Disp: 32 * h}, lanes[h])
+	}
+	return lanes
+}
+
+// words calls use with the weights of the block at q, two words of each of 8+8
+// rows at a time, and the offset in the records of the dword of activations
+// that they meet.
+func words(f format, q reg.Register, mask reg.VecVirtual, use func(disp int, v [2]reg.VecVirtual)) {
+	for o := 0; o < f.quants; o += 64 {
+		var raw, v [2]reg.VecVirtual
+		for h := range raw {
+			raw[h], v[h] = YMM(), YMM()
+			VMOVDQU(Mem{Base: q, Disp: o + 32*h}, raw[h])
+			VPAND(mask, raw[h], v[h])
+		}
+		shifted := func(bits uint64, keep bool) [2]reg.VecVirtual {
+			for h := range raw {
+				VPSRLW(Imm(bits), raw[h], v[h])
+				if keep {
+					VPAND(mask, v[h], v[h])
+				}
+			}
+			return v
+		}
+		if !f.nibbles() {
+			use(o/8, v)
+			use(o/8+4, shifted(8, false))
+			continue
+		}
+		use(o/4, v)
+		use(o/4+4, shifted(8, true))
+		use(o/4+8, shifted(4, true))
+		use(o/4+12, shifted(12, false))
+	}
+}
+
 // tokensAVX2 writes the product of tiles with groups of t tokens: for each
 // tile, all groups. An activation quad is the int16 (x0, x2, x1, x3), so that a
 // dword of it meets the even or the odd bytes of a weight quad.
@@ -28,24 +169,13 @@ func tokensAVX2(f format, t int) {
 	acts, stride, groups := arg(argActs), arg(argStride), arg(argCount)
 	rows := arg(argRows)
 	token := newStrided(stride, t)
-	mask := YMM()
-	{
-		m := uint32(0x00ff00ff)
-		if f.nibbles() {
-			m = 0x000f000f
-		}
-		g, x := GP32(), XMM()
-		MOVL(U32(m), g)
-		VMOVD(g, x)
-		VPBROADCASTD(x, mask)
-	}
+	mask := wordMask(f)
 	sums := AllocLocal(64 * t)
 	p, a := GP64(), GP64()
 
 	Label("group")
 	{
-		z := YMM()
-		VPXOR(z, z, z)
+		z := zero256(YMM())
 		for o := 0; o < 64*t; o += 32 {
 			VMOVDQU(z, sums.Offset(o))
 		}
@@ -59,13 +189,10 @@ func tokensAVX2(f format, t int) {
 	var acc [2][]reg.VecVirtual
 	for h := range acc {
 		for range t {
-			y := YMM()
-			VPXOR(y, y, y)
-			acc[h] = append(acc[h], y)
+			acc[h] = append(acc[h], zero256(YMM()))
 		}
 	}
-	// pairs adds the products of words of 8+8 rows with one dword of the acts.
-	pairs := func(disp int, v [2]reg.VecVirtual) {
+	words(f, q, mask, func(disp int, v [2]reg.VecVirtual) {
 		for i := range t {
 			x, y := YMM(), YMM()
 			VPBROADCASTD(token.at(a, i, disp), x)
@@ -74,38 +201,7 @@ func tokensAVX2(f format, t int) {
 			VPMADDWD(x, v[1], x)
 			VPADDD(x, acc[1][i], acc[1][i])
 		}
-	}
-	for o := 0; o < f.quants; o += 64 {
-		var raw, v [2]reg.VecVirtual
-		for h := range raw {
-			raw[h], v[h] = YMM(), YMM()
-			VMOVDQU(Mem{Base: q, Disp: o + 32*h}, raw[h])
-			VPAND(mask, raw[h], v[h])
-		}
-		if !f.nibbles() {
-			pairs(o/8, v)
-			for h := range raw {
-				VPSRLW(Imm(8), raw[h], v[h])
-			}
-			pairs(o/8+4, v)
-			continue
-		}
-		pairs(o/4, v)
-		for h := range raw {
-			VPSRLW(Imm(8), raw[h], v[h])
-			VPAND(mask, v[h], v[h])
-		}
-		pairs(o/4+4, v)
-		for h := range raw {
-			VPSRLW(Imm(4), raw[h], v[h])
-			VPAND(mask, v[h], v[h])
-		}
-		pairs(o/4+8, v)
-		for h := range raw {
-			VPSRLW(Imm(12), raw[h], v[h])
-		}
-		pairs(o/4+12, v)
-	}
+	})
 	for h := range acc {
 		scale := YMM()
 		VCVTPH2PS(Mem{Base: p, Disp: 16 * h}, scale)
@@ -156,14 +252,7 @@ func tokensAVX2(f format, t int) {
 
 	// The last tile of a matrix may have fewer rows.
 	Label("some")
-	table, at := GP64(), GP64()
-	LEAQ(laneMasks, table)
-	MOVQ(U32(16), at)
-	SUBQ(rows, at)
-	lanes := [2]reg.VecVirtual{YMM(), YMM()}
-	for h := range lanes {
-		VMOVDQU(Mem{Base: table, Index: at, Scale: 4, Disp: 32 * h}, lanes[h])
-	}
+	lanes := firstLanes(rows)
 	for i := range t {
 		for h := range lanes {
 			y := YMM()

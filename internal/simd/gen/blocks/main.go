@@ -78,7 +78,8 @@ func main() {
 		for t := 2; t <= 6; t++ {
 			tokensAVX512(f, t)
 		}
-		for t := 1; t <= 4; t++ {
+		rowAVX2(f)
+		for t := 2; t <= 4; t++ {
 			tokensAVX2(f, t)
 		}
 	}
