@@ -28,11 +28,19 @@ type product struct {
 	params uintptr // parameters before the quants of a tile
 	count  uintptr // groups of tokens, or tiles
 	rows   uintptr // AVX-512: mask of the rows to write; AVX2: their number
+	ahead  uintptr // how far ahead to prefetch weights, or 0
 }
 
 // actsInCache bounds the activations that a pair of tiles meets before the next
 // pair: they stay in the second-level cache while all tiles pass by.
 const actsInCache = 256 << 10
+
+// Weights are prefetched for the next tiles, or, where tiles are longer than
+// farAhead, nearAhead bytes further in the same ones.
+const (
+	farAhead  = 128 << 10
+	nearAhead = 8 << 10
+)
 
 func (a *Acts) growRecords(n, cols int) {
 	a.n, a.cols = n, cols
@@ -96,6 +104,11 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 	if isa == AVX2 {
 		size, step = 4, blocks.TileRows
 	}
+	// The first group of tokens asks for the next tiles while it computes.
+	ahead := tile * step / blocks.TileRows
+	if ahead > farAhead {
+		ahead = nearAhead
+	}
 	chunk := max(actsInCache/int(p.stride)/12*12, 12)
 	for first := 0; first < a.n; first += chunk {
 		n := min(chunk, a.n-first)
@@ -113,6 +126,7 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 				p.next = 0
 			}
 			p.rows = writeMask(isa, left)
+			p.ahead = uintptr(ahead)
 			token := first
 			for _, g := range groups {
 				if g.count == 0 {
@@ -122,6 +136,7 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 				p.acts = &a.records[token*int(p.stride)]
 				p.count = uintptr(g.count)
 				callTokens(isa, kind, g.tokens, &p)
+				p.ahead = 0
 				token += g.tokens * g.count
 			}
 		}

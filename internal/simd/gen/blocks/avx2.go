@@ -21,7 +21,7 @@ func defineLaneMasks() {
 // rowAVX2 is rowAVX512 with eight rows a register.
 func rowAVX2(f format) {
 	name := "row" + f.name + "AVX2"
-	arg := product(name, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
+	arg, _ := product(name, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
 	dst, w, acts, nb := arg(argDst), arg(argW), arg(argActs), arg(argBlocks)
 	params, tiles, rows := arg(argParams), arg(argCount), arg(argRows)
 	mask := wordMask(f)
@@ -164,10 +164,10 @@ func words(f format, q reg.Register, mask reg.VecVirtual, use func(disp int, v [
 // dword of it meets the even or the odd bytes of a weight quad.
 func tokensAVX2(f format, t int) {
 	name := fmt.Sprintf("tokens%d%sAVX2", t, f.name)
-	arg := product(name, fmt.Sprintf("%s multiplies a tile with groups of %d tokens.", name, t))
+	arg, _ := product(name, fmt.Sprintf("%s multiplies a tile with groups of %d tokens.", name, t))
 	dst, ldd, w := arg(argDst), arg(argLdd), arg(argW)
 	acts, stride, groups := arg(argActs), arg(argStride), arg(argCount)
-	rows := arg(argRows)
+	rows, ahead := arg(argRows), arg(argAhead)
 	token := newStrided(stride, t)
 	mask := wordMask(f)
 	sums := AllocLocal(64 * t)
@@ -186,6 +186,7 @@ func tokensAVX2(f format, t int) {
 	MOVQ(acts, a)
 
 	Label("block")
+	prefetch(f, ahead, [][2]Mem{{{Base: p}, {Base: q}}})
 	var acc [2][]reg.VecVirtual
 	for h := range acc {
 		for range t {
@@ -245,6 +246,7 @@ func tokensAVX2(f format, t int) {
 		ADDQ(ldd, dst)
 		ADDQ(stride, acts)
 	}
+	XORL(ahead.As32(), ahead.As32())
 	DECQ(groups)
 	JNZ(LabelRef("group"))
 	VZEROUPPER()
@@ -262,6 +264,7 @@ func tokensAVX2(f format, t int) {
 		ADDQ(ldd, dst)
 		ADDQ(stride, acts)
 	}
+	XORL(ahead.As32(), ahead.As32())
 	DECQ(groups)
 	JNZ(LabelRef("group"))
 	VZEROUPPER()

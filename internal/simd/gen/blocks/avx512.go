@@ -34,7 +34,7 @@ const prefetchDistance = 8192
 // decoding of a single session, which is a plain stream over the weights.
 func rowAVX512(f format) {
 	name := "row" + f.name + "AVX512"
-	arg := product(name, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
+	arg, _ := product(name, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
 	dst, w, acts, nb := arg(argDst), arg(argW), arg(argActs), arg(argBlocks)
 	params, tiles, rows := arg(argParams), arg(argCount), arg(argRows)
 	write := rowMask(rows)
@@ -117,19 +117,19 @@ func rowAVX512(f format) {
 // tokensAVX512 writes the product of a pair of tiles with groups of t tokens.
 func tokensAVX512(f format, t int) {
 	name := fmt.Sprintf("tokens%d%sAVX512", t, f.name)
-	arg := product(name, fmt.Sprintf("%s multiplies a pair of tiles with groups of %d tokens.", name, t))
-	dst, ldd, w, next := arg(argDst), arg(argLdd), arg(argW), arg(argNext)
-	acts, stride, groups := arg(argActs), arg(argStride), arg(argCount)
+	arg, field := product(name, fmt.Sprintf("%s multiplies a pair of tiles with groups of %d tokens.", name, t))
+	dst, acts, stride, ahead := arg(argDst), arg(argActs), arg(argStride), arg(argAhead)
 	rows := arg(argRows)
 	write := [2]reg.OpmaskVirtual{rowMask(rows)}
 	SHRQ(Imm(16), rows)
 	write[1] = rowMask(rows)
+	count := field(argCount)
 	token := newStrided(stride, t)
 	var mask reg.VecVirtual
 	if f.nibbles() {
 		mask = nibbleMask512()
 	}
-	q1, p, a := GP64(), GP64(), GP64()
+	p1, q1, a := GP64(), GP64(), GP64()
 
 	Label("group")
 	var sum [2][]reg.VecVirtual
@@ -138,13 +138,16 @@ func tokensAVX512(f format, t int) {
 			sum[r] = append(sum[r], zero512(ZMM()))
 		}
 	}
-	MOVQ(w, p)
-	q, n := arg(argParams), arg(argBlocks)
-	ADDQ(w, q)
-	LEAQ(Mem{Base: q, Index: next, Scale: 1}, q1)
+	p, q, n := arg(argW), arg(argParams), arg(argBlocks)
+	ADDQ(p, q)
+	MOVQ(p, p1)
+	ADDQ(field(argNext), p1)
+	MOVQ(q, q1)
+	ADDQ(field(argNext), q1)
 	MOVQ(acts, a)
 
 	Label("block")
+	prefetch(f, ahead, [][2]Mem{{{Base: p}, {Base: q}}, {{Base: p1}, {Base: q1}}})
 	var acc [2][]reg.VecVirtual
 	for r := range acc {
 		for range t {
@@ -189,10 +192,7 @@ func tokensAVX512(f format, t int) {
 		}
 	}
 	for r := range acc {
-		at := Mem{Base: p}
-		if r == 1 {
-			at = Mem{Base: p, Index: next, Scale: 1}
-		}
+		at := Mem{Base: [2]reg.Register{p, p1}[r]}
 		scale := ZMM()
 		VCVTPH2PS(at, scale)
 		for i := range t {
@@ -215,6 +215,7 @@ func tokensAVX512(f format, t int) {
 	ADDQ(U32(uint32(f.quants)), q)
 	ADDQ(U32(uint32(f.quants)), q1)
 	ADDQ(U32(uint32(f.params)), p)
+	ADDQ(U32(uint32(f.params)), p1)
 	ADDQ(U32(actRecord), a)
 	DECQ(n)
 	JNZ(LabelRef("block"))
@@ -222,10 +223,11 @@ func tokensAVX512(f format, t int) {
 	for i := range t {
 		VMOVUPS(sum[0][i], write[0], Mem{Base: dst})
 		VMOVUPS(sum[1][i], write[1], Mem{Base: dst, Disp: 64})
-		ADDQ(ldd, dst)
+		ADDQ(field(argLdd), dst)
 		ADDQ(stride, acts)
 	}
-	DECQ(groups)
+	XORL(ahead.As32(), ahead.As32())
+	DECQ(count)
 	JNZ(LabelRef("group"))
 	VZEROUPPER()
 	RET()

@@ -37,20 +37,42 @@ const (
 	argParams            // bytes of parameters before the quants of a tile
 	argCount             // groups of tokens, or tiles
 	argRows              // rows to write: of the last tile, or of the pair
+	argAhead             // how far ahead to prefetch weights, or 0
 )
 
-// product starts a kernel and returns its argument and a function that loads a
-// field of it.
-func product(name string, doc ...string) func(offset int) reg.GPVirtual {
+// product starts a kernel and returns functions that load a field of its
+// argument and that give its place.
+func product(name string, doc ...string) (load func(offset int) reg.GPVirtual, field func(offset int) Mem) {
 	TEXT(name, NOSPLIT, "func(product *byte)")
 	Pragma("noescape")
 	Doc(doc...)
 	p := Load(Param("product"), GP64())
-	return func(offset int) reg.GPVirtual {
+	field = func(offset int) Mem { return Mem{Base: p, Disp: offset} }
+	load = func(offset int) reg.GPVirtual {
 		r := GP64()
-		MOVQ(Mem{Base: p, Disp: offset}, r)
+		MOVQ(field(offset), r)
 		return r
 	}
+	return load, field
+}
+
+// prefetch asks for the quants and parameters of the block that lies ahead
+// bytes after this one: p and q are its addresses in the tiles. The first group of
+// tokens does it for all, and sets ahead to 0.
+func prefetch(f format, ahead reg.Register, tiles [][2]Mem) {
+	TESTQ(ahead, ahead)
+	JZ(LabelRef("fetched"))
+	for _, t := range tiles {
+		t[0].Index, t[0].Scale = ahead, 1
+		PREFETCHT1(t[0])
+		t[1].Index, t[1].Scale = ahead, 1
+		for o := 0; o < f.quants; o += 64 {
+			at := t[1]
+			at.Disp = o
+			PREFETCHT1(at)
+		}
+	}
+	Label("fetched")
 }
 
 // A format is what a kernel must know of a block format.
