@@ -352,20 +352,3 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
-
-func ExampleParseConfig() {
-	c, err := ParseConfig([]byte(`{"model_type":"qwen2","hidden_size":896,"intermediate_size":4864,"num_hidden_layers":24,
-		"num_attention_heads":14,"num_key_value_heads":2,"vocab_size":151936,"eos_token_id":151645}`),
-		[]byte(`{"eos_token_id":[151645,151643]}`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(c.HeadDim, c.AttentionBias, c.EOSTokenIDs, c.ContextLimit())
-
-	_, err = ParseConfig([]byte(`{"model_type":"gemma2"}`), nil)
-	fmt.Println(err)
-	// Output:
-	// 64 true [151643 151645] 32768 positions, the model's max_position_embeddings
-	// llama: configuration: config.json: model_type: "gemma2" is not supported; supported are llama, mistral, qwen2, qwen3
-}
