@@ -43,7 +43,7 @@ func walk(t testing.TB, visit func(path string)) {
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
 			hidden := strings.HasPrefix(d.Name(), ".") && rel != "." && rel != ".ci"
-			if hidden || rel == "bin" || rel == "dist" {
+			if hidden || rel == "bin" || rel == "release" {
 				return fs.SkipDir
 			}
 			return nil
