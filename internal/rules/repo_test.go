@@ -76,7 +76,7 @@ func run(t testing.TB, dir string, env []string, name string, args ...string) st
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, stdout.Bytes(), stderr.Bytes())
+		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, stderr.Bytes(), stdout.Bytes()[:min(stdout.Len(), 2000)])
 	}
 	return stdout.String()
 }
