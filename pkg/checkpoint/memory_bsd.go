@@ -1,0 +1,8 @@
+//go:build darwin || freebsd || netbsd || openbsd || dragonfly
+
+package checkpoint
+
+const noReserve = 0 // memory is only counted where it is used
+
+// adviseHuge does nothing: these systems choose page sizes by themselves.
+func adviseHuge(memory) {}

@@ -1,0 +1,14 @@
+package checkpoint
+
+import "golang.org/x/sys/unix"
+
+// noReserve: what is reserved does not count as used (mmap(2)).
+const noReserve = unix.MAP_NORESERVE
+
+// adviseHuge asks for huge pages, which the kernel may or may not give
+// (madvise(2)).
+func adviseHuge(m memory) {
+	if len(m) >= 2<<20 {
+		_ = unix.Madvise(m, unix.MADV_HUGEPAGE)
+	}
+}
