@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Write pkg/bpe/unicode_tables.go: the character classes of the tokenizers package.
+
+usage: python unicode_tables.py ../../pkg/bpe/unicode_tables.go
+
+tokenizers (the PyPI package, release 0.23.3) takes its character classes from several
+libraries, each with its own Unicode version: Oniguruma for regular expressions, the Rust
+standard library for digits, white space and lower case, the crates regex, unicode_categories
+and unicode-normalization-alignments. Token ids follow these classes, so this script asks the
+package about each code point rather than trusting a version of Unicode. Needs: tokenizers.
+"""
+import sys
+
+import tokenizers
+from tokenizers import Regex, normalizers, pre_tokenizers
+
+CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
+CHUNK = 20000
+
+# name in Go, how to ask
+CLASSES = ["Lu", "Ll", "Lt", "Lm", "Lo", "M", "Nd", "No", "P", "S", "Space", "Numeric", "Punct", "Word"]
+
+
+def chunks():
+    for i in range(0, len(CODE_POINTS), CHUNK):
+        yield CODE_POINTS[i:i + CHUNK]
+
+
+def matching(regex):
+    """Code points that a one-character regular expression of Oniguruma matches."""
+    pre = pre_tokenizers.Split(Regex(regex), "removed", invert=True)
+    found = set()
+    for cps in chunks():
+        for piece, _ in pre.pre_tokenize_str("".join(map(chr, cps))):
+            found.update(map(ord, piece))
+    return found
+
+
+def isolated(pre):
+    """Code points that a pre-tokeniser cuts off from a letter in front of them."""
+    found = set()
+    for cps in chunks():
+        for piece, _ in pre.pre_tokenize_str("".join("a" + chr(c) for c in cps)):
+            if "a" not in piece:
+                found.update(map(ord, piece))
+    return found
+
+
+def words():
+    """\\w of the regex crate: the Whitespace pre-tokeniser keeps such characters in a word."""
+    pre, found = pre_tokenizers.Whitespace(), {ord("a")}
+    for cps in chunks():
+        for piece, _ in pre.pre_tokenize_str("\n".join("a" + chr(c) + "a" for c in cps)):
+            if len(piece) == 3:
+                found.add(ord(piece[1]))
+    return found
+
+
+def spaces():
+    """char::is_whitespace of Rust."""
+    pre, found = pre_tokenizers.WhitespaceSplit(), set()
+    for cps in chunks():
+        kept = set("".join(p for p, _ in pre.pre_tokenize_str("".join(map(chr, cps)))))
+        found |= {c for c in cps if chr(c) not in kept}
+    return found
+
+
+def mapping(normalizer):
+    return {c: s for c in CODE_POINTS if (s := normalizer.normalize_str(chr(c))) != chr(c)}
+
+
+def normalizing():
+    """Code points that take part in canonical or compatibility normalisation."""
+    nfd, nfkd = normalizers.NFD(), normalizers.NFKD()
+    active = set(mapping(nfkd)) | set(mapping(nfd))
+    for c in CODE_POINTS:
+        if c in active:
+            continue
+        low, high = "a" + chr(c) + "\u0334", "a\u0345" + chr(c)  # combining classes 1 and 240
+        if nfd.normalize_str(low) != low or nfd.normalize_str(high) != high:
+            active.add(c)
+    return active
+
+
+def ranges(points):
+    out = []
+    for c in sorted(points):
+        if out and c == out[-1][1] + 1:
+            out[-1][1] = c
+        else:
+            out.append([c, c])
+    return out
+
+
+def lower_ranges(m):
+    """Runs of equal distance, with stride 1 or 2."""
+    out = []
+    for c in sorted(m):
+        d = ord(m[c]) - c
+        if out:
+            lo, hi, delta, stride = out[-1]
+            if d == delta and (stride == c - hi or (lo == hi and c - hi in (1, 2))):
+                out[-1] = (lo, c, d, c - hi)
+                continue
+        out.append((c, c, d, 1))
+    return out
+
+
+def table(f, name, doc, typ, rows, per_line):
+    f.write(f"\n// {doc}\nvar {name} = []{typ}{{\n")
+    for i in range(0, len(rows), per_line):
+        f.write("\t" + ", ".join(rows[i:i + per_line]) + ",\n")
+    f.write("}\n")
+
+
+def main():
+    sets = {n: matching(r"\p{%s}" % n) for n in ["Lu", "Ll", "Lt", "Lm", "Lo", "M", "Nd", "P", "S"]}
+    number = matching(r"\p{N}")
+    sets["No"] = number - sets["Nd"]
+    sets["Space"] = matching(r"\s")
+    sets["Numeric"] = isolated(pre_tokenizers.Digits(individual_digits=True))
+    sets["Punct"] = isolated(pre_tokenizers.Punctuation())
+    sets["Word"] = words()
+    assert matching(r"\p{L}") == sets["Lu"] | sets["Ll"] | sets["Lt"] | sets["Lm"] | sets["Lo"]
+    assert matching(r"\d") == sets["Nd"] and spaces() == sets["Space"]
+
+    rows, previous = [], None
+    for c in range(0x110000):
+        v = sum(1 << i for i, n in enumerate(CLASSES) if c in sets[n])
+        if v != previous:
+            rows.append("{0x%x, 0x%x}" % (c, v))
+            previous = v
+    lower = mapping(normalizers.Lowercase())
+    special = {c: s for c, s in lower.items() if len(s) != 1}
+    assert special == {0x130: "i\u0307"}, special
+    for c in special:
+        del lower[c]
+
+    with open(sys.argv[1], "w") as f:
+        f.write("// Code generated by tools/bpefuzz/unicode_tables.py from tokenizers "
+                f"{tokenizers.__version__}; DO NOT EDIT.\n\npackage bpe\n")
+        table(f, "classRanges", "classRanges holds the class of each code point: the first code point of each run "
+              "of\n// equal classes, in order. The bits are those of the constants in class.go.",
+              "classRange", rows, 6)
+        table(f, "lowerRanges", "lowerRanges holds char::to_lowercase of Rust, without U+0130, which becomes two "
+              "characters.", "lowerRange", ["{0x%x, 0x%x, %d, %d}" % r for r in lower_ranges(lower)], 5)
+        table(f, "normalizing", "normalizing holds the code points with a decomposition or a combining class in the "
+              "Unicode\n// version that tokenizers normalises by (9.0), as first and last of each run.",
+              "[2]rune", ["{0x%x, 0x%x}" % tuple(r) for r in ranges(normalizing())], 6)
+    print({n: len(sets[n]) for n in CLASSES}, len(rows), "class runs", len(lower), "lower-case mappings")
+
+
+main()
