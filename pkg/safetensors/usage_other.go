@@ -1,0 +1,7 @@
+//go:build !linux
+
+package safetensors
+
+import "errors"
+
+func usage([]*region) (Usage, error) { return Usage{}, errors.ErrUnsupported }
