@@ -42,13 +42,13 @@ func (k Kernels) ISA() ISA { return k.isa }
 // weights and n rows of activations, each cols long. w holds the rows one after
 // another in the format f; row j of x begins at x[j·ldx].
 func (k Kernels) MatMul(f Float, dst []float32, ldd int, w []byte, rows, cols int, x []float32, ldx, n int) {
-	matMulPortable(f, dst, ldd, w, rows, cols, x, ldx, n)
+	matMul(k.isa, f, dst, ldd, w, rows, cols, x, ldx, n)
 }
 
 // Dots is MatMul of float32 rows in a slice: row r of w begins at w[r·ldw].
 // Attention uses it for the scores of queries against cached keys.
 func (k Kernels) Dots(dst []float32, ldd int, w []float32, ldw, rows, cols int, x []float32, ldx, n int) {
-	dotsPortable(dst, ldd, w, ldw, rows, cols, x, ldx, n)
+	dots(k.isa, dst, ldd, w, ldw, rows, cols, x, ldx, n)
 }
 
 // WeightedSum computes dst[j·ldd+d] = Σp a[j·lda+p]·v[p·ldv+d] for d < cols,

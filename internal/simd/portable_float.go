@@ -14,11 +14,32 @@ const lanes = 16
 
 // FMA returns x·y+z rounded once to float32.
 //
-// float32(math.FMA(x, y, z)) rounds twice and differs. The product of two
-// float32 is exact in float64; the sum is rounded to odd, which makes the last
-// rounding right (Boldo and Melquiond, "Emulation of FMA and correctly rounded
-// sums: proved algorithms using rounding to odd").
+// float32(math.FMA(x, y, z)) rounds twice. So does this, the product being exact
+// in float64, and it goes wrong only where the first rounding may have made a
+// tie of what was none.
 func FMA(x, y, z float32) float32 {
+	s := float64(x)*float64(y) + float64(z) // the same bits fused and unfused
+	if doubtful(s) {
+		return fmaOdd(x, y, z)
+	}
+	return float32(s)
+}
+
+// doubtful reports whether rounding s to float32 may differ from rounding what
+// s was rounded from: s lies between two float32, or where those have fewer
+// bits.
+func doubtful(s float64) bool {
+	const least = (1023 - 126) << 52 // the smallest normal float32
+	b := math.Float64bits(s)
+	return b<<35 == 1<<63 || b<<1-1 < least<<1-1
+}
+
+// fmaOdd rounds the sum to odd first, which makes the last rounding right
+// (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved
+// algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008).
+//
+//go:noinline
+func fmaOdd(x, y, z float32) float32 {
 	p, a := float64(x)*float64(y), float64(z)
 	s := p + a
 	// Error of s, exactly (Knuth's two-sum).
@@ -38,8 +59,8 @@ func FMA(x, y, z float32) float32 {
 	return float32(s)
 }
 
-// reduce sums the lanes of a dot product, always in this order.
-func reduce(a *[lanes]float32) float32 {
+// sumLanes sums the lanes of a dot product, always in this order.
+func sumLanes(a *[lanes]float32) float32 {
 	for n := lanes / 2; n > 0; n /= 2 {
 		for i := range n {
 			a[i] += a[i+n]
@@ -48,27 +69,40 @@ func reduce(a *[lanes]float32) float32 {
 	return a[0]
 }
 
-func dotPortable(w, x []float32) float32 {
-	var acc [lanes]float32
-	for len(w) >= lanes {
+// addDot adds the products of w and x to the lanes. All but the last call for a
+// dot product have a multiple of lanes elements.
+func addDot(acc *[lanes]float32, w, x []float32) {
+	x = x[:len(w)]
+	for len(w) >= lanes && len(x) >= lanes {
+		a, b := (*[lanes]float32)(w), (*[lanes]float32)(x)
 		for l := range lanes {
-			acc[l] = FMA(w[l], x[l], acc[l])
+			s := float64(a[l])*float64(b[l]) + float64(acc[l]) // FMA, which the compiler does not inline
+			if doubtful(s) {
+				acc[l] = fmaOdd(a[l], b[l], acc[l])
+			} else {
+				acc[l] = float32(s)
+			}
 		}
 		w, x = w[lanes:], x[lanes:]
 	}
 	if len(w) > 0 {
+		var a, b [lanes]float32 // a padded lane turns −0 into +0
+		copy(a[:], w)
+		copy(b[:], x)
 		for l := range lanes {
-			if l < len(w) {
-				acc[l] = FMA(w[l], x[l], acc[l])
-			} else {
-				acc[l] += 0 // a padded lane turns −0 into +0, as fma(0, 0, −0) does
-			}
+			acc[l] = FMA(a[l], b[l], acc[l])
 		}
 	}
-	return reduce(&acc)
+}
+
+func dotPortable(w, x []float32) float32 {
+	var acc [lanes]float32
+	addDot(&acc, w, x)
+	return sumLanes(&acc)
 }
 
 func decodeRow(f Float, dst []float32, w []byte) {
+	w = w[:len(dst)*f.Bytes()]
 	switch f {
 	case F32:
 		for i := range dst {
@@ -85,13 +119,26 @@ func decodeRow(f Float, dst []float32, w []byte) {
 	}
 }
 
+// matMulPortable decodes a part of a row at a time, for several rows of x.
 func matMulPortable(f Float, dst []float32, ldd int, w []byte, rows, cols int, x []float32, ldx, n int) {
-	row := make([]float32, cols)
+	const atOnce = 4
+	var part [16 * lanes]float32
 	size := cols * f.Bytes()
-	for r := range rows {
-		decodeRow(f, row, w[r*size:(r+1)*size])
-		for j := range n {
-			dst[j*ldd+r] = dotPortable(row, x[j*ldx:j*ldx+cols])
+	for j0 := 0; j0 < n; j0 += atOnce {
+		m := min(atOnce, n-j0)
+		for r := range rows {
+			row := w[r*size : (r+1)*size]
+			var acc [atOnce][lanes]float32
+			for c := 0; c < cols; c += len(part) {
+				p := part[:min(len(part), cols-c)]
+				decodeRow(f, p, row[c*f.Bytes():])
+				for j := range m {
+					addDot(&acc[j], p, x[(j0+j)*ldx+c:])
+				}
+			}
+			for j := range m {
+				dst[(j0+j)*ldd+r] = sumLanes(&acc[j])
+			}
 		}
 	}
 }
@@ -99,7 +146,7 @@ func matMulPortable(f Float, dst []float32, ldd int, w []byte, rows, cols int, x
 func dotsPortable(dst []float32, ldd int, w []float32, ldw, rows, cols int, x []float32, ldx, n int) {
 	for r := range rows {
 		for j := range n {
-			dst[j*ldd+r] = dotPortable(w[r*ldw:r*ldw+cols], x[j*ldx:j*ldx+cols])
+			dst[j*ldd+r] = dotPortable(w[r*ldw:r*ldw+cols], x[j*ldx:])
 		}
 	}
 }
@@ -176,7 +223,7 @@ func softmaxPortable(s []float32) {
 		s[i] = e
 		acc[i%lanes] += e
 	}
-	inv := 1 / reduce(&acc)
+	inv := 1 / sumLanes(&acc)
 	for i := range s {
 		s[i] *= inv
 	}

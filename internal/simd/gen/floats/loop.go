@@ -1,0 +1,111 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// loop is a loop over the columns of rows of weights and activations, in steps
+// of 16, the last one masked where the number of columns asks for it. Pointers
+// to rows point behind the last whole step.
+type loop struct {
+	target
+	format
+	start reg.Register // minus the bytes of weights in whole steps
+	tail  reg.Register // columns after them; nil if there never are any
+	masks []Op         // of those, per part
+	// tails is set where the instruction set cannot load a part of a step of
+	// weights: it points to 16 float32 for each row, 0 where there is none.
+	tails reg.Register
+}
+
+// newLoop prepares the loop over cols columns, whole if those are always a
+// multiple of 16.
+func newLoop(t target, f format, cols reg.Register, whole bool) *loop {
+	l := &loop{target: t, format: f, start: GP64()}
+	MOVQ(cols, l.start)
+	ANDQ(I32(-16), l.start)
+	SHLQ(Imm(uint64(f.bytes/2)), l.start)
+	NEGQ(l.start)
+	if !whole {
+		l.masks = t.tailMasks(cols)
+		l.tail = cols
+		ANDQ(Imm(15), l.tail)
+	}
+	return l
+}
+
+// shift moves pointers to rows of weights and of activations from the first
+// column to behind the last whole step.
+func (l *loop) shift(w, x reg.Register) {
+	n := GP64()
+	MOVQ(l.start, n)
+	NEGQ(n)
+	ADDQ(n, w)
+	LEAQ(Mem{Base: x, Index: n, Scale: uint8(4 / l.bytes)}, x)
+}
+
+// wAt and xAt are the addresses of column off of a row of weights and of
+// activations at the step that begins with byte k of the weights.
+func (l *loop) wAt(p, k reg.Register, off int) Mem {
+	return Mem{Base: p, Index: k, Scale: 1, Disp: l.bytes * off}
+}
+
+func (l *loop) xAt(p, k reg.Register, off int) Mem {
+	return Mem{Base: p, Index: k, Scale: uint8(4 / l.bytes), Disp: 4 * off}
+}
+
+// weights reads part h of row i of a step.
+func (l *loop) weights(p []reg.Register, i int, k reg.Register, off int, masked bool, h int, v reg.VecVirtual) {
+	switch {
+	case !masked:
+		l.load(l.format, l.wAt(p[i], k, off), v)
+	case l.tails != nil:
+		VMOVUPS(Mem{Base: l.tails, Disp: 64*i + 32*h}, v)
+	default:
+		l.loadMasked(l.format, l.wAt(p[i], k, off), l.masks[h], v)
+	}
+}
+
+// activations reads part h of a step.
+func (l *loop) activations(q, k reg.Register, off int, masked bool, h int, v reg.VecVirtual) {
+	if masked {
+		l.loadMasked(f32, l.xAt(q, k, off), l.masks[h], v)
+	} else {
+		VMOVUPS(l.xAt(q, k, off), v)
+	}
+}
+
+// run writes the loop: step is called for columns disp to disp+15 after k. The
+// rows that prefetch points at are fetched ahead of their use.
+func (l *loop) run(label string, prefetch []reg.Register, step func(k reg.Register, masked bool, disp int)) {
+	k := GP64()
+	two := I32(-32 * l.bytes)
+	MOVQ(l.start, k)
+	CMPQ(k, two)
+	JG(LabelRef(label + "_one"))
+	Label(label + "_two")
+	for _, p := range prefetch {
+		for b := 0; b < 32*l.bytes; b += 64 {
+			PREFETCHT0(Mem{Base: p, Index: k, Scale: 1, Disp: ahead + b})
+		}
+	}
+	step(k, false, 0)
+	step(k, false, 16)
+	SUBQ(two, k)
+	CMPQ(k, two)
+	JLE(LabelRef(label + "_two"))
+	Label(label + "_one")
+	TESTQ(k, k)
+	JZ(LabelRef(label + "_tail"))
+	step(k, false, 0)
+	SUBQ(I32(-16*l.bytes), k)
+	Label(label + "_tail")
+	if l.tail != nil {
+		TESTQ(l.tail, l.tail)
+		JZ(LabelRef(label + "_end"))
+		step(k, true, 0)
+		Label(label + "_end")
+	}
+}

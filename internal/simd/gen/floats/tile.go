@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// tile writes the product of 4 rows of weights, at w, w+wstep …, and n rows of
+// activations: tiles of dot products whose sums stay in registers. AVX2 has too
+// few of those for all lanes, so it runs through the columns twice, for lanes 0
+// to 7 and 8 to 15.
+func tile(t target, f format) {
+	name := "tile4" + f.name + t.suffix
+	signature := "func(dst *float32, ldd, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int)"
+	doc := " computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x."
+	split := t == avx2 && f != f32
+	if split {
+		signature = strings.TrimSuffix(signature, ")") + ", tails *float32)"
+		doc += " tails has the last cols mod 16 weights of the 4 rows, 16 places for each, the rest 0."
+	}
+	TEXT(name, NOSPLIT, signature)
+	Doc(name + doc)
+	Pragma("noescape")
+	dst := Load(Param("dst"), GP64())
+	w := Load(Param("w"), GP64())
+	x := Load(Param("x"), GP64())
+	n := Load(Param("n"), GP64())
+	cols := Load(Param("cols"), GP64())
+
+	l := newLoop(t, f, cols, false)
+	if split {
+		l.tails = Load(Param("tails"), GP64())
+	}
+	l.shift(w, x)
+	wstep := Load(Param("wstep"), GP64())
+	p := []reg.Register{w, GP64(), GP64(), GP64()}
+	for i := 1; i < 4; i++ {
+		LEAQ(Mem{Base: p[i-1], Index: wstep, Scale: 1}, p[i])
+	}
+
+	sizes := []int{6, 4, 2, 1}
+	var half Mem
+	if t == avx2 {
+		sizes = []int{3, 2, 1}
+		half = AllocLocal(4 * 3 * 32)
+	}
+	for _, c := range sizes {
+		label := fmt.Sprintf("n%d", c)
+		Label(label)
+		CMPQ(n, Imm(uint64(c)))
+		JL(LabelRef(label + "_end"))
+		ldx := Load(Param("ldx"), GP64())
+		q := []reg.Register{x}
+		for j := 1; j < c; j++ {
+			q = append(q, GP64())
+			LEAQ(Mem{Base: q[j-1], Index: ldx, Scale: 4}, q[j])
+		}
+		var acc [4][]reg.VecVirtual
+		for h := range t.parts {
+			for i := range acc {
+				acc[i] = t.vectors(c)
+				t.zero(acc[i]...)
+			}
+			l.run(fmt.Sprintf("%s_%d", label, h), nil, func(k reg.Register, masked bool, disp int) {
+				off := disp + h*t.width()
+				xv := t.vectors(c)
+				for j := range xv {
+					l.activations(q[j], k, off, masked, h, xv[j])
+				}
+				for i := range p {
+					wv := t.vector()
+					l.weights(p, i, k, off, masked, h, wv)
+					for j := range xv {
+						VFMADD231PS(wv, xv[j], acc[i][j])
+					}
+				}
+			})
+			if t == avx2 {
+				for i := range acc {
+					for j := range c {
+						if m := half.Offset(32 * (c*i + j)); h == 0 {
+							VMOVUPS(acc[i][j], m)
+						} else {
+							VADDPS(m, acc[i][j], acc[i][j]) // lanes i and i+8
+						}
+					}
+				}
+			}
+		}
+		dstep := Load(Param("dstep"), GP64())
+		for _, s := range t.tileSums(acc, c) {
+			d := GP64()
+			LEAQ(Mem{Base: dst, Index: dstep, Scale: 8}, d)
+			VMOVSS(s, Mem{Base: dst})
+			VEXTRACTPS(Imm(1), s, Mem{Base: dst, Index: dstep, Scale: 4})
+			VEXTRACTPS(Imm(2), s, Mem{Base: d})
+			VEXTRACTPS(Imm(3), s, Mem{Base: d, Index: dstep, Scale: 4})
+			ldd := Load(Param("ldd"), GP64())
+			LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
+		}
+		ldx = Load(Param("ldx"), GP64())
+		LEAQ(Mem{Base: q[c-1], Index: ldx, Scale: 4}, x)
+		SUBQ(Imm(uint64(c)), n)
+		JMP(LabelRef(label))
+		Label(label + "_end")
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// tileSums returns, for each of c rows of activations, the sums of the four
+// rows of weights in the four lanes of a register.
+func (t target) tileSums(acc [4][]reg.VecVirtual, c int) []reg.Register {
+	var sums []reg.Register
+	if t == avx512 && c >= 4 {
+		sums = sum16(acc)
+	}
+	for j := len(sums); j < c; j++ {
+		var b [4]reg.VecVirtual
+		for i := range b {
+			b[i] = acc[i][j]
+			if t == avx512 {
+				b[i] = t.fold8([]reg.VecVirtual{b[i]})
+			}
+		}
+		sums = append(sums, t.finish4(b))
+	}
+	return sums
+}
