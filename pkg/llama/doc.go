@@ -1,0 +1,26 @@
+// Package llama runs language models of the Llama architecture on the CPU:
+// Llama 2 and 3, SmolLM2, Mistral, Qwen2, Qwen2.5 and Qwen3, from a folder as
+// Hugging Face lays it out, or from a GGUF file.
+//
+// A Model is immutable and shared; a Session is one conversation with it: a KV
+// cache and a position.
+//
+//	model, err := llama.Open("SmolLM2-135M-Instruct", nil)
+//	…
+//	session, err := model.NewSession(nil)
+//	…
+//	prompt := model.Tokenizer().Encode("The capital of France is", nil)
+//	for token, err := range session.Generate(ctx, prompt, &llama.GenerateOptions{MaxTokens: 32}) {
+//		…
+//		fmt.Print(token.Text)
+//	}
+//
+// Weights stay where they are mapped and in the format that they are stored in
+// (float32, float16, bfloat16 or the block formats of pkg/quant).
+//
+// # One arithmetic
+//
+// Logits have the same bits on every instruction set (AVX-512, AVX2, portable
+// Go on any architecture), for any number of threads, whether a token was
+// computed alone or among others. docs/arithmetic.md specifies them.
+package llama

@@ -1,0 +1,208 @@
+package llama
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+
+	"github.com/leveret-os/leveret/internal/simd"
+	"github.com/leveret-os/leveret/pkg/bpe"
+	"github.com/leveret-os/leveret/pkg/checkpoint"
+	"github.com/leveret-os/leveret/pkg/safetensors"
+)
+
+// Errors of a model's use.
+var (
+	// ErrClosed means that the model or the session was closed.
+	ErrClosed = errors.New("llama: closed")
+	// ErrContext means that tokens do not fit in a session's context.
+	ErrContext = errors.New("llama: context is full")
+	// ErrToken means a token id that the model does not have.
+	ErrToken = errors.New("llama: no such token")
+	// ErrOptions means an option that cannot be followed.
+	ErrOptions = errors.New("llama: option")
+)
+
+// Options say how a model is opened. The zero value, and nil, are the defaults.
+type Options struct {
+	// Threads is the number of processors that a forward pass uses;
+	// 0 means all that the process may use (GOMAXPROCS).
+	Threads int
+	// ISA forces an instruction set: "avx512", "avx2" or "portable". "" or
+	// "auto" is the best that the processor has. The logits are the same.
+	ISA string
+	// Memory says where weights lie: Mapped (the least memory and the fastest
+	// load), Private (a copy that does not mind the file being cut short) or
+	// Huge (a copy in 2 MiB pages: the fastest decode).
+	Memory safetensors.Memory
+	// Pin asks the system to keep the weights in memory (mlock). What was
+	// pinned is in Info; less than wanted is no error.
+	Pin bool
+}
+
+// Info says how a model was loaded.
+type Info struct {
+	checkpoint.Info
+	ISA     string
+	Threads int
+	Memory  safetensors.Memory
+	Pinned  safetensors.Pinned
+}
+
+// A Model is a checkpoint, ready to run. It is safe for concurrent use:
+// sessions of one model take turns, a forward pass each, with all threads.
+type Model struct {
+	config *Config
+	ck     *checkpoint.Checkpoint
+	tok    *bpe.Tokenizer
+	info   Info
+
+	// turn holds one value: who has taken it runs the engine.
+	turn   chan struct{}
+	engine *engine // nil after Close
+}
+
+// Open opens a model: a folder as Hugging Face lays it out (config.json,
+// tokenizer.json or vocab.json and merges.txt, one or several .safetensors
+// files), a .safetensors file in such a folder, or a .gguf file.
+func Open(path string, opts *Options) (*Model, error) {
+	o, isa, err := opts.resolve()
+	if err != nil {
+		return nil, err
+	}
+	ck, err := checkpoint.Open(path, &checkpoint.Options{Memory: o.Memory})
+	if err != nil {
+		return nil, err
+	}
+	return load(ck, o, isa)
+}
+
+// Load opens the model folder that is the root of fsys, as Open does. Files of
+// os.DirFS are mapped; those of other file systems are read into memory.
+func Load(fsys fs.FS, opts *Options) (*Model, error) {
+	o, isa, err := opts.resolve()
+	if err != nil {
+		return nil, err
+	}
+	ck, err := checkpoint.OpenFS(fsys, &checkpoint.Options{Memory: o.Memory})
+	if err != nil {
+		return nil, err
+	}
+	return load(ck, o, isa)
+}
+
+// maxThreads bounds Options.Threads, so that a typing error starts no army.
+const maxThreads = 1024
+
+func (o *Options) resolve() (Options, simd.ISA, error) {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	if r.Threads < 0 || r.Threads > maxThreads {
+		return r, 0, fmt.Errorf("%w: Threads is %d, expected 0 to %d", ErrOptions, r.Threads, maxThreads)
+	}
+	if r.Threads == 0 {
+		r.Threads = runtime.GOMAXPROCS(0)
+	}
+	isa, err := simd.ParseISA(r.ISA)
+	if err != nil {
+		return r, 0, fmt.Errorf("%w: ISA: %w", ErrOptions, err)
+	}
+	return r, isa, nil
+}
+
+func load(ck *checkpoint.Checkpoint, o Options, isa simd.ISA) (m *Model, err error) {
+	defer func() {
+		if err != nil {
+			ck.Close()
+		}
+	}()
+	m = &Model{ck: ck, turn: make(chan struct{}, 1)}
+	// The tokenizer is parsed while the tensors are found.
+	tokenizer := make(chan error, 1)
+	go func() {
+		var err error
+		m.tok, err = ck.Tokenizer()
+		tokenizer <- err
+	}()
+	w, err := m.loadWeights()
+	if terr := <-tokenizer; err == nil {
+		err = terr
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.tok.VocabSize() > m.config.VocabSize {
+		return nil, fmt.Errorf("%w: the tokenizer has %d ids, vocab_size of config.json is %d", ErrConfig, m.tok.VocabSize(), m.config.VocabSize)
+	}
+	if m.engine, err = newEngine(m.config, w, isa, o.Threads); err != nil {
+		return nil, err
+	}
+	m.info = Info{Info: ck.Info(), ISA: isa.String(), Threads: m.engine.pool.Size(), Memory: o.Memory}
+	if o.Pin {
+		if m.info.Pinned, err = ck.Pin(); err != nil {
+			m.engine.pool.Close()
+			return nil, err
+		}
+	}
+	m.turn <- struct{}{}
+	return m, nil
+}
+
+func (m *Model) loadWeights() (*weights, error) {
+	c, err := ParseConfig(m.ck.Config(), m.ck.GenerationConfig())
+	if err != nil {
+		return nil, err
+	}
+	m.config = c
+	return loadWeights(c, m.ck)
+}
+
+// Config returns the model's configuration, which must not be changed.
+func (m *Model) Config() *Config { return m.config }
+
+// Tokenizer returns the model's tokenizer.
+func (m *Model) Tokenizer() *bpe.Tokenizer { return m.tok }
+
+// Info returns how the model was loaded.
+func (m *Model) Info() Info { return m.info }
+
+// Digest returns the SHA-256 of the model's weights and configuration. It reads
+// all weights when it is first called.
+func (m *Model) Digest() ([32]byte, error) { return m.ck.Digest() }
+
+// acquire waits for the engine.
+func (m *Model) acquire(ctx context.Context) (*engine, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-m.turn:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if m.engine == nil {
+		m.turn <- struct{}{}
+		return nil, ErrClosed
+	}
+	return m.engine, nil
+}
+
+func (m *Model) release() { m.turn <- struct{}{} }
+
+// Close ends the model's threads and unmaps its weights. It waits for a forward
+// pass that is running; sessions that are still open return ErrClosed from then
+// on. Closing twice is allowed.
+func (m *Model) Close() error {
+	<-m.turn
+	defer m.release()
+	if m.engine == nil {
+		return nil
+	}
+	m.engine.pool.Close()
+	m.engine = nil
+	return m.ck.Close()
+}

@@ -1,0 +1,187 @@
+package llama
+
+import (
+	"context"
+	"fmt"
+)
+
+// SessionOptions say how a session is made. The zero value, and nil, are the
+// defaults.
+type SessionOptions struct {
+	// Context is the largest number of tokens that the session holds; 0 means
+	// all that the model was made for (Config.ContextLength), which is also the
+	// most that is allowed. The KV cache reserves memory for all of them and
+	// uses it as tokens come.
+	Context int
+}
+
+// A Session is one sequence of tokens and its KV cache. It must not be used by
+// several goroutines at once; several sessions of one model may.
+type Session struct {
+	m      *Model
+	kv     *kvCache
+	tokens []int // the sequence
+	// computed is how many of the tokens are in the cache; the others are
+	// computed when logits are needed next.
+	computed int
+	logits   []float32 // after the last computed token, if current
+	current  bool
+	rows     []row
+}
+
+// NewSession returns an empty session.
+func (m *Model) NewSession(opts *SessionOptions) (*Session, error) {
+	limit := m.config.ContextLength()
+	n := limit
+	if opts != nil && opts.Context != 0 {
+		n = opts.Context
+	}
+	if n < 1 || n > limit {
+		return nil, fmt.Errorf("%w: Context is %d, expected 1 to %d (%s)", ErrOptions, n, limit, m.config.ContextLimit())
+	}
+	e, err := m.acquire(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	e.reserve(1)
+	e.reserveScores(n)
+	return &Session{
+		m:      m,
+		kv:     newKVCache(m.config, n),
+		tokens: make([]int, 0, n),
+		logits: make([]float32, m.config.VocabSize),
+		rows:   make([]row, 0, min(n, maxRows)),
+	}, nil
+}
+
+// Model returns the session's model.
+func (s *Session) Model() *Model { return s.m }
+
+// Context returns the largest number of tokens that the session holds.
+func (s *Session) Context() int { return cap(s.tokens) }
+
+// Len returns the number of tokens in the session.
+func (s *Session) Len() int { return len(s.tokens) }
+
+// Tokens returns a copy of the session's tokens.
+func (s *Session) Tokens() []int { return append([]int(nil), s.tokens...) }
+
+// CacheBytes returns the memory that the cached keys and values use.
+func (s *Session) CacheBytes() int64 {
+	if s.kv == nil {
+		return 0
+	}
+	return s.kv.bytes(s.computed)
+}
+
+// Append adds tokens to the session and computes them, and with them the logits
+// of the token that follows. Tokens that do not fit in the context are an
+// error (ErrContext), as are unknown ids (ErrToken); the session is then as
+// before. When ctx is cancelled, the tokens are in the session but not all are
+// computed; the next call goes on.
+func (s *Session) Append(ctx context.Context, ids []int) error {
+	if err := s.add(ids); err != nil {
+		return err
+	}
+	return s.compute(ctx)
+}
+
+// add adds tokens without computing them.
+func (s *Session) add(ids []int) error {
+	if s.kv == nil {
+		return ErrClosed
+	}
+	if free := cap(s.tokens) - len(s.tokens); len(ids) > free {
+		return fmt.Errorf("%w: %d tokens after %d exceed the context of %d", ErrContext, len(ids), len(s.tokens), cap(s.tokens))
+	}
+	for i, id := range ids {
+		if id < 0 || id >= s.m.config.VocabSize {
+			return fmt.Errorf("%w: id %d at position %d, expected 0 to %d", ErrToken, id, len(s.tokens)+i, s.m.config.VocabSize-1)
+		}
+	}
+	s.tokens = append(s.tokens, ids...)
+	return nil
+}
+
+// compute brings the cache and the logits up to the last token, a batch of
+// rows at a time; other sessions of the model may have their turns in between.
+func (s *Session) compute(ctx context.Context) error {
+	if s.kv == nil {
+		return ErrClosed
+	}
+	if !s.current && s.computed == len(s.tokens) && s.computed > 0 {
+		s.computed-- // the same token once more gives its logits
+	}
+	for s.computed < len(s.tokens) {
+		if err := s.step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) step(ctx context.Context) error {
+	e, err := s.m.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.m.release()
+	n := min(len(s.tokens)-s.computed, maxRows)
+	s.rows = s.rows[:0]
+	for i := range n {
+		s.rows = append(s.rows, row{token: s.tokens[s.computed+i], pos: s.computed + i, kv: s.kv})
+	}
+	if s.computed+n == len(s.tokens) {
+		s.rows[n-1].logits = s.logits
+	}
+	if err := e.forward(ctx, s.rows); err != nil {
+		return err
+	}
+	s.computed += n
+	s.current = s.computed == len(s.tokens)
+	return nil
+}
+
+// Logits returns the logits of the token that follows the last computed one:
+// vocab_size of them, not normalised, valid until the session computes again.
+// They are nil when there are none: before the first Append, and after Truncate.
+func (s *Session) Logits() []float32 {
+	if !s.current {
+		return nil
+	}
+	return s.logits
+}
+
+// Truncate keeps the first n tokens and forgets the others.
+func (s *Session) Truncate(n int) error {
+	if s.kv == nil {
+		return ErrClosed
+	}
+	if n < 0 || n > len(s.tokens) {
+		return fmt.Errorf("%w: cannot keep %d of %d tokens", ErrOptions, n, len(s.tokens))
+	}
+	s.tokens = s.tokens[:n]
+	if n < s.computed {
+		s.computed, s.current = n, false
+	}
+	return nil
+}
+
+// Rewind keeps as much of the session as begins prompt, forgets the rest, and
+// returns the part of prompt that must be appended: at least its last token,
+// so that there are logits to go on from. A conversation whose beginning was
+// computed before costs only what is new.
+func (s *Session) Rewind(prompt []int) (rest []int, err error) {
+	n := 0
+	for n < len(prompt)-1 && n < s.computed && s.tokens[n] == prompt[n] {
+		n++
+	}
+	if err := s.Truncate(n); err != nil {
+		return nil, err
+	}
+	return prompt[n:], nil
+}
+
+// Close frees the session's cache. Closing twice is allowed.
+func (s *Session) Close() { *s = Session{m: s.m} }
