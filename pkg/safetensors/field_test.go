@@ -47,12 +47,14 @@ func TestHeaderLimit(t *testing.T) {
 	}
 }
 
+var blank = strings.Repeat(" ", 64<<10)
+
 // spaces reads text and then spaces for ever.
 type spaces struct{ text []byte }
 
 func (s spaces) ReadAt(p []byte, off int64) (int, error) {
-	for i := range p {
-		p[i] = ' '
+	for n := 0; n < len(p); {
+		n += copy(p[n:], blank)
 	}
 	if off < int64(len(s.text)) {
 		copy(p, s.text[off:])

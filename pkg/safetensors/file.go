@@ -53,10 +53,10 @@ func (f *File) add(s shard, h *header) {
 		e.shard = len(f.shards)
 		f.entries = append(f.entries, e)
 	}
+	if f.metadata == nil && h.metadata != nil {
+		f.metadata = make(map[string]string)
+	}
 	for k, v := range h.metadata {
-		if f.metadata == nil {
-			f.metadata = make(map[string]string)
-		}
 		if _, ok := f.metadata[k]; !ok {
 			f.metadata[k] = v
 		}

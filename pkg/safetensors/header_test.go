@@ -204,7 +204,7 @@ func TestLongHeaders(t *testing.T) {
 		if _, err := Parse(data, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if grown := totalAlloc() - before; grown > 24*uint64(len(header)) {
+		if grown := totalAlloc() - before; grown > 40*uint64(len(header)) {
 			t.Errorf("%s: %d bytes allocated for a header of %d", name, grown, len(header))
 		} else {
 			t.Logf("%s: %.1f bytes allocated per byte", name, float64(grown)/float64(len(header)))
