@@ -114,61 +114,73 @@ func fitQ4(blk *block, x *[BlockSize]float32) bool {
 	if amax > 8*maxScale {
 		return false
 	}
+	f := scaleFit{x: x, err: errQ4(x, 0)}
 	// The quants reach from −8 to 7, and the scale may be negative: the
-	// extreme weight may take either end. For the quants of each trial scale
-	// the best scale is that of the least squares.
-	best, bestErr := uint16(0), errQ4(x, 0)
-	try := func(h uint16) {
-		if h&0x7fff > maxScaleBits {
-			return
-		}
-		if e := errQ4(x, half.FromF16(h)); e < bestErr {
-			best, bestErr = h, e
-		}
+	// extreme weight may take either end. The plain choice first, which is the
+	// exact one for weights that were in such a format before.
+	f.try(half.F16(m / -8))
+	if f.err > 0 {
+		f.search(m)
 	}
+	s := half.FromF16(f.scale)
+	inv := inverse(s)
+	for i, v := range x {
+		blk.quants[i] = uint8(clamp(round(float32(v*inv)), -8, 7) + 8)
+	}
+	blk.scale = f.scale
+	return true
+}
+
+// A scaleFit is the best Q4B32 scale so far for weights x, and its error.
+type scaleFit struct {
+	x     *[BlockSize]float32
+	scale uint16
+	err   float32
+}
+
+// try judges a scale.
+func (f *scaleFit) try(scale uint16) {
+	if scale&0x7fff > maxScaleBits {
+		return
+	}
+	if e := errQ4(f.x, half.FromF16(scale)); e < f.err {
+		f.scale, f.err = scale, e
+	}
+}
+
+// search lets the extreme weight m take several quants, and takes the scale of
+// the least squares for the quants that follow; then it tries its neighbours.
+func (f *scaleFit) search(m float32) {
+	var best, most float32
 	for _, k := range trialsQ4 {
-		if bestErr == 0 {
-			break
-		}
 		inv := k / m
 		if inv-inv != 0 { // the weights are too small for any scale
 			break
 		}
 		var sxq, sqq float32
-		for _, v := range x {
+		for _, v := range f.x {
 			q := float32(clamp(round(float32(v*inv)), -8, 7))
 			sxq += float32(v * q)
 			sqq += float32(q * q)
 		}
-		if sqq > 0 {
-			try(half.F16(sxq / sqq))
+		// The error is Σx² less this.
+		if less := sxq * (sxq / sqq); less > most {
+			best, most = sxq/sqq, less
 		}
 	}
-	if bestErr > 0 {
-		for h, sign := int(best&0x7fff), best&0x8000; bestErr > 0; {
-			before := bestErr
-			for _, d := range [...]int{-2, -1, 1, 2} {
-				if n := h + d; n > 0 && n <= maxScaleBits {
-					try(uint16(n) | sign)
-				}
-			}
-			if h = int(best & 0x7fff); bestErr == before {
-				break
-			}
+	f.try(half.F16(best))
+	for f.err > 0 {
+		before, at := f.err, f.scale
+		f.try(step(at, 1))
+		f.try(step(at, -1))
+		if f.err == before {
+			return
 		}
 	}
-	s := half.FromF16(best)
-	inv := inverse(s)
-	for i, v := range x {
-		blk.quants[i] = uint8(clamp(round(float32(v*inv)), -8, 7) + 8)
-	}
-	blk.scale = best
-	return true
 }
 
-// trialsQ4 are the quants, not rounded, of the extreme weight, the likeliest first.
-var trialsQ4 = [...]float32{-8, -8.2, -7.8, -8.4, -7.6, -8.6, -7.4, -8.8, -7.2, -9, -7, -8.1, -7.9, -8.3, -7.7, -8.5, -7.5,
-	7, 7.2, 7.4, 7.6, 7.8}
+// trialsQ4 are the quants, not rounded, of the extreme weight.
+var trialsQ4 = [...]float32{-9, -8.8, -8.6, -8.4, -8.2, -8, -7.9, -7.8, -7.7, -7.6, -7.5, -7.4, -7.3, -7.2, -7.1, -7, -6.8, 7, 7.2, 7.4, 7.6}
 
 // errQ4 returns the squared error of x at scale s.
 func errQ4(x *[BlockSize]float32, s float32) float32 {

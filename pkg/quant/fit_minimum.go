@@ -84,32 +84,44 @@ func onGrid(x *[BlockSize]float32, lo, inv float32) bool {
 	return true
 }
 
-// search tries quants that use more or less of the span, with the scale and
-// minimum of the least squares for each, and then their neighbours.
+// search tries quants that use more or less of the span, and takes the scale
+// and minimum of the least squares for the best of them; then it tries their
+// neighbours.
 func (f *minimumFit) search(lo, span float32) {
-	for k := float32(13.5); k < 16.6; k += 0.125 {
+	type sums struct{ q, qq, x, xq, det float32 } // of x−lo, lest they cancel
+	var best sums
+	var most float32
+	for k := float32(13.5); k < 16.6; k += 0.25 {
 		inv := k / span
 		if inv-inv != 0 {
 			break
 		}
-		var sq, sqq, sx, sxq float32 // of x−lo, lest the sums cancel
+		var s sums
 		for _, v := range f.x {
 			v -= lo
 			q := float32(clamp(round(float32(v*inv)), 0, 15))
-			sq += q
-			sqq += float32(q * q)
-			sx += v
-			sxq += float32(v * q)
+			s.q += q
+			s.qq += float32(q * q)
+			s.x += v
+			s.xq += float32(v * q)
 		}
-		det := float32(BlockSize*sqq) - float32(sq*sq)
-		if det <= 0 {
+		s.det = float32(BlockSize*s.qq) - float32(s.q*s.q)
+		if s.det <= 0 {
 			continue
 		}
-		s := (float32(BlockSize*sxq) - float32(sq*sx)) / det
-		minimum := half.F16(lo + (sx-float32(s*sq))/BlockSize)
+		// The error is Σx² less this, divided by the span lest it underflow.
+		x, xq := s.x/span, s.xq/span
+		less := (float32(float32(BlockSize*xq)*xq) - float32(float32(2*s.q*x)*xq) + float32(float32(s.qq*x)*x)) / s.det
+		if less > most {
+			best, most = s, less
+		}
+	}
+	if most > 0 {
+		s := (float32(BlockSize*best.xq) - float32(best.q*best.x)) / best.det
+		minimum := half.F16(lo + (best.x-float32(s*best.q))/BlockSize)
 		// The scale again, for the minimum as it is rounded.
 		shift := half.FromF16(minimum) - lo
-		f.try(half.F16((sxq-float32(shift*sq))/sqq), minimum)
+		f.try(half.F16((best.xq-float32(shift*best.q))/best.qq), minimum)
 	}
 	// A minimum below all weights, of use where the minimum is far coarser than the span.
 	down := half.F16(lo)
@@ -118,12 +130,10 @@ func (f *minimumFit) search(lo, span float32) {
 	}
 	f.try(half.F16((lo+span-half.FromF16(down))/15), down)
 	for f.err > 0 {
-		before := f.err
-		scale, minimum := f.scale, f.minimum
-		for d := -1; d <= 1; d++ {
+		before, scale, minimum := f.err, f.scale, f.minimum
+		for d := -1; d <= 1; d += 2 {
 			f.try(step(scale, d), minimum)
-			f.try(step(scale, d), step(minimum, 1))
-			f.try(step(scale, d), step(minimum, -1))
+			f.try(scale, step(minimum, d))
 		}
 		if f.err == before {
 			return
