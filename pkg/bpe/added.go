@@ -149,6 +149,8 @@ func (m *matcher) useless(parseSpecial bool) bool {
 // cut calls token for each match in text and rest for what lies between, in
 // order. A token that may not match where it stands (a special one without
 // parseSpecial, a single word inside another) still hides those that overlap it.
+// White space that a match took by RStrip may be part of the next match too; what
+// follows then begins behind the later one. All this is as in tokenizers.
 func (m *matcher) cut(text string, parseSpecial bool, token func(id int), rest func(start, end int)) {
 	done := 0
 	for i := 0; i < len(text); {
@@ -179,6 +181,9 @@ func (m *matcher) cut(text string, parseSpecial bool, token func(id int), rest f
 		}
 		if tok.RStrip {
 			stop = m.t.while(text, stop, classSpace)
+		}
+		if start >= stop {
+			continue // all of it was the white space that the last match took
 		}
 		if done < start {
 			rest(done, start)

@@ -1,0 +1,11 @@
+module github.com/leveret-os/leveret/tools/bpefuzz
+
+go 1.26.0
+
+toolchain go1.26.8
+
+require github.com/leveret-os/leveret v0.0.0
+
+require golang.org/x/text v0.44.0 // indirect
+
+replace github.com/leveret-os/leveret => ../..
