@@ -48,7 +48,7 @@ func TestMatMulBlocksGuard(t *testing.T) {
 					copy(w, random)
 					x := guardedFloats(t, n*cols)
 					copy(x, randomActs(rnd, n*cols))
-					for _, isa := range blockISAs() {
+					for _, isa := range blockISAs(t) {
 						a := Acts{records: guarded(t, n*cols/blocks.Size*80)[:0]}
 						dst := guardedFloats(t, n*rows)
 						New(isa).Quantize(&a, x, cols, cols, n)

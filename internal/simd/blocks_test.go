@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -17,15 +16,7 @@ import (
 var kinds = []blocks.Kind{blocks.Q8B32, blocks.Q4B32, blocks.Q4B32M}
 
 // blockISAs returns the instruction sets to test here.
-func blockISAs() []ISA {
-	isas := []ISA{Portable}
-	for _, i := range []ISA{AVX2, AVX512} {
-		if Supported(i) {
-			isas = append(isas, i)
-		}
-	}
-	return isas
-}
+func blockISAs(t testing.TB) []ISA { return append([]ISA{Portable}, assembly(t)...) }
 
 // refQuantize and refProduct are docs/arithmetic.md, word for word.
 func refQuantize(x []float32) (q [blocks.Size]int32, scale float32) {
@@ -123,7 +114,7 @@ func TestMatMulBlocks(t *testing.T) {
 						want[j*rows+r] = refProduct(kind, w, r, cols, x[j*ldx:j*ldx+cols])
 					}
 				}
-				for _, isa := range blockISAs() {
+				for _, isa := range blockISAs(t) {
 					k := New(isa)
 					var a Acts
 					k.Quantize(&a, x, ldx, cols, n)
@@ -159,7 +150,7 @@ func check(t *testing.T, kind blocks.Kind, w []byte, rows, cols int, x []float32
 			want[j*rows+r] = refProduct(kind, w, r, cols, x[j*cols:(j+1)*cols])
 		}
 	}
-	for _, isa := range blockISAs() {
+	for _, isa := range blockISAs(t) {
 		var a Acts
 		dst := make([]float32, n*rows)
 		New(isa).Quantize(&a, x, cols, cols, n)
@@ -203,7 +194,7 @@ func TestMatMulBlocksSpecial(t *testing.T) {
 		for _, bad := range []float32{nan, inf, -inf} {
 			x := randomActs(rnd, 3*cols)
 			x[cols+40] = bad
-			for _, isa := range blockISAs() {
+			for _, isa := range blockISAs(t) {
 				var a Acts
 				dst := make([]float32, 3*32)
 				New(isa).Quantize(&a, x, cols, cols, 3)
@@ -254,7 +245,7 @@ func TestMatMulBlocksManyTokens(t *testing.T) {
 		w := randomBlocks(rnd, kind, rows, cols)
 		x := randomActs(rnd, 49*cols)
 		var want []float32
-		for _, isa := range blockISAs() {
+		for _, isa := range blockISAs(t) {
 			for _, n := range []int{49, 48, 1} {
 				var a Acts
 				dst := make([]float32, n*rows)
@@ -280,7 +271,7 @@ func TestMatMulBlocksConcurrent(t *testing.T) {
 	for _, kind := range kinds {
 		w := randomBlocks(rnd, kind, rows, cols)
 		x := randomActs(rnd, n*cols)
-		for _, isa := range blockISAs() {
+		for _, isa := range blockISAs(t) {
 			k := New(isa)
 			var a Acts
 			k.Quantize(&a, x, cols, cols, n)
@@ -308,7 +299,7 @@ func TestMatMulBlocksAllocates(t *testing.T) {
 	w := randomBlocks(rnd, blocks.Q4B32M, rows, cols)
 	x := randomActs(rnd, n*cols)
 	dst := make([]float32, n*rows)
-	for _, isa := range blockISAs() {
+	for _, isa := range blockISAs(t) {
 		k := New(isa)
 		var a Acts
 		k.Quantize(&a, x, cols, cols, n)
@@ -324,7 +315,7 @@ func TestMatMulBlocksAllocates(t *testing.T) {
 }
 
 func TestMatMulBlocksEmpty(t *testing.T) {
-	for _, isa := range blockISAs() {
+	for _, isa := range blockISAs(t) {
 		k := New(isa)
 		var a Acts
 		dst := []float32{1, 2}
@@ -384,7 +375,7 @@ func TestMatMulBlocksGolden(t *testing.T) {
 		for i := range x {
 			x[i] = float32(int64(next())>>40) / (1 << 20)
 		}
-		for _, isa := range blockISAs() {
+		for _, isa := range blockISAs(t) {
 			var a Acts
 			dst := make([]float32, n*rows)
 			New(isa).Quantize(&a, x, cols, cols, n)
@@ -428,54 +419,4 @@ func FuzzMatMulBlocks(f *testing.F) {
 		}
 		check(t, kind, w, r, cols, x, tokens)
 	})
-}
-
-func benchShape(b *testing.B, isa ISA, kind blocks.Kind, rows, cols, n int) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	w := make([]byte, kind.MatrixBytes(rows, cols))
-	copy(w, randomBlocks(rnd, kind, min(rows, 512), cols))
-	tile := kind.TileBytes(cols) * min(blocks.Tiles(rows), 32)
-	for o := tile; o < len(w); o += tile {
-		copy(w[o:], w[:tile])
-	}
-	k := New(isa)
-	var a Acts
-	k.Quantize(&a, randomActs(rnd, n*cols), cols, cols, n)
-	dst := make([]float32, n*rows)
-	b.SetBytes(int64(len(w)))
-	for b.Loop() {
-		k.MatMulBlocks(kind, dst, rows, w, rows, &a)
-	}
-	b.ReportMetric(2*float64(rows)*float64(cols)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GOP/s")
-}
-
-func BenchmarkMatMulBlocks(b *testing.B) {
-	for _, isa := range blockISAs() {
-		for _, kind := range kinds {
-			for _, n := range []int{1, 2, 4, 6, 8, 12, 64, 512} {
-				rows, cols := 1536, 576
-				if n == 1 {
-					rows = 49152 * 5
-				}
-				if isa == Portable && n > 8 {
-					continue
-				}
-				b.Run(fmt.Sprintf("%v/%v/n=%d", isa, kind, n), func(b *testing.B) { benchShape(b, isa, kind, rows, cols, n) })
-			}
-		}
-	}
-}
-
-func BenchmarkQuantize(b *testing.B) {
-	for _, isa := range blockISAs() {
-		b.Run(isa.String(), func(b *testing.B) {
-			x := randomActs(rand.New(rand.NewPCG(1, 2)), 1536)
-			k := New(isa)
-			var a Acts
-			b.SetBytes(4 * 1536)
-			for b.Loop() {
-				k.Quantize(&a, x, 1536, 1536, 1)
-			}
-		})
-	}
 }
