@@ -65,7 +65,16 @@ func parseHeader(text []byte, dataSize uint64) (*header, error) {
 	if err := s.end(); err != nil {
 		return nil, err
 	}
-	return h, h.cover(dataSize)
+	// Only now, so that a name that stands twice is not called a wrong offset.
+	for i := range h.entries {
+		if err := h.entries[i].check(); err != nil {
+			return nil, fmt.Errorf("tensor %s: %w", quote(h.entries[i].name), err)
+		}
+	}
+	if err := h.cover(dataSize); err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
 // metadata reads the value of __metadata__: strings by name. The reference
@@ -93,9 +102,8 @@ func (s *scanner) metadata(h *header) error {
 	return nil
 }
 
-// tensor reads what stands behind a tensor's name and checks it by itself.
-// Fields that are not of the format are skipped, as by the reference
-// implementation.
+// tensor reads what stands behind a tensor's name. Fields that are not of the
+// format are skipped, as by the reference implementation.
 func (s *scanner) tensor(e *entry) error {
 	var sawDType, sawShape, sawOffsets bool
 	var others map[string]struct{}
@@ -154,6 +162,11 @@ func (s *scanner) tensor(e *entry) error {
 	case !sawOffsets:
 		return s.fail(ErrSyntax, "field data_offsets is missing")
 	}
+	return nil
+}
+
+// check makes sure that the size of the data is that of the elements.
+func (e *entry) check() error {
 	if e.end < e.begin {
 		return fmt.Errorf("%w: end before begin in [%d, %d]", ErrOffsets, e.begin, e.end)
 	}
