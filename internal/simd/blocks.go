@@ -25,8 +25,31 @@ type Acts struct {
 // blocks.Size); row j begins at x[j·ldx]. It allocates only when a is smaller
 // than any earlier use.
 func (k Kernels) Quantize(a *Acts, x []float32, ldx, cols, n int) {
-	a.isa = k.isa
-	quantize(k.isa, a, x, ldx, cols, n)
+	k.Reserve(a, cols, n)
+	k.QuantizeRows(a, x, ldx, 0, n)
+}
+
+// Reserve makes room in a for n rows, each cols long, for QuantizeRows to set.
+func (k Kernels) Reserve(a *Acts, cols, n int) {
+	a.isa, a.n, a.cols = k.isa, n, cols
+	if k.isa == Portable {
+		a.grow()
+	} else {
+		a.growRecords()
+	}
+}
+
+// QuantizeRows does n of Quantize's rows, from row first on. Disjoint rows may be
+// done by several goroutines at once.
+func (k Kernels) QuantizeRows(a *Acts, x []float32, ldx, first, n int) {
+	a.check(k.isa)
+	quantize(k.isa, a, x, ldx, first, n)
+}
+
+func (a *Acts) check(isa ISA) {
+	if a.isa != isa {
+		panic(fmt.Sprintf("simd: activations arranged for %v used by %v", a.isa, isa))
+	}
 }
 
 // MatMulBlocks computes dst[j·ldd+r] = dot(row r of w, row j of a) for the rows
@@ -34,8 +57,6 @@ func (k Kernels) Quantize(a *Acts, x []float32, ldx, cols, n int) {
 // same instruction set have set. w begins at a tile and its row length is that
 // of a. Rows are best given in multiples of 32, two tiles.
 func (k Kernels) MatMulBlocks(kind blocks.Kind, dst []float32, ldd int, w []byte, rows int, a *Acts) {
-	if a.isa != k.isa {
-		panic(fmt.Sprintf("simd: activations quantised for %v in a product of %v", a.isa, k.isa))
-	}
+	a.check(k.isa)
 	matMulBlocks(k.isa, kind, dst, ldd, w, rows, a)
 }

@@ -42,28 +42,26 @@ const (
 	nearAhead = 8 << 10
 )
 
-func (a *Acts) growRecords(n, cols int) {
-	a.n, a.cols = n, cols
-	size := n * (cols / blocks.Size) * actRecord
+func (a *Acts) growRecords() {
+	size := a.n * (a.cols / blocks.Size) * actRecord
 	if size > cap(a.records) {
 		a.records = make([]byte, size)
 	}
 	a.records = a.records[:size]
 }
 
-func quantize(isa ISA, a *Acts, x []float32, ldx, cols, n int) {
+func quantize(isa ISA, a *Acts, x []float32, ldx, first, n int) {
 	if isa == Portable {
-		quantizePortable(a, x, ldx, cols, n)
+		quantizePortable(a, x, ldx, first, n)
 		return
 	}
-	a.growRecords(n, cols)
-	nb := cols / blocks.Size
+	nb := a.cols / blocks.Size
 	if nb == 0 {
 		return
 	}
-	for j := range n {
-		row := x[j*ldx : j*ldx+cols]
-		dst := a.records[j*nb*actRecord:]
+	for j := first; j < first+n; j++ {
+		row := x[j*ldx : j*ldx+a.cols]
+		dst := a.records[j*nb*actRecord : (j+1)*nb*actRecord]
 		if isa == AVX512 {
 			quantizeAVX512(&dst[0], &row[0], nb)
 		} else {

@@ -264,7 +264,8 @@ func TestMatMulBlocksManyTokens(t *testing.T) {
 	}
 }
 
-// TestMatMulBlocksConcurrent: threads share the activations and split the rows.
+// TestMatMulBlocksConcurrent: threads quantise rows of activations, share them, and
+// split the rows of weights.
 func TestMatMulBlocksConcurrent(t *testing.T) {
 	const cols, rows, n = 128, 80, 5
 	rnd := rand.New(rand.NewPCG(4, 4))
@@ -273,14 +274,19 @@ func TestMatMulBlocksConcurrent(t *testing.T) {
 		x := randomActs(rnd, n*cols)
 		for _, isa := range blockISAs(t) {
 			k := New(isa)
-			var a Acts
+			var a, parts Acts
 			k.Quantize(&a, x, cols, cols, n)
+			k.Reserve(&parts, cols, n)
+			var wait sync.WaitGroup
+			for j := range n {
+				wait.Go(func() { k.QuantizeRows(&parts, x, cols, j, 1) })
+			}
+			wait.Wait()
 			want, got := make([]float32, n*rows), make([]float32, n*rows)
 			k.MatMulBlocks(kind, want, rows, w, rows, &a)
-			var wait sync.WaitGroup
 			for first := 0; first < rows; first += 16 {
 				wait.Go(func() {
-					k.MatMulBlocks(kind, got[first:], rows, w[first/16*kind.TileBytes(cols):], 16, &a)
+					k.MatMulBlocks(kind, got[first:], rows, w[first/16*kind.TileBytes(cols):], 16, &parts)
 				})
 			}
 			wait.Wait()

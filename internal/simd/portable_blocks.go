@@ -13,22 +13,21 @@ const actMax = 127 * 256
 // actMin is the least block maximum that is quantised; a block below it is zero.
 const actMin = 0x1p-96
 
-func (a *Acts) grow(n, cols int) {
-	a.n, a.cols = n, cols
-	if n*cols > cap(a.q) {
-		a.q = make([]int16, n*cols)
-		a.scale = make([]float32, n*cols/blocks.Size)
-		a.sum = make([]int32, n*cols/blocks.Size)
+func (a *Acts) grow() {
+	size := a.n * a.cols
+	if size > cap(a.q) {
+		a.q = make([]int16, size)
+		a.scale = make([]float32, size/blocks.Size)
+		a.sum = make([]int32, size/blocks.Size)
 	}
-	a.q = a.q[:n*cols]
-	a.scale = a.scale[:n*cols/blocks.Size]
-	a.sum = a.sum[:n*cols/blocks.Size]
+	a.q = a.q[:size]
+	a.scale = a.scale[:size/blocks.Size]
+	a.sum = a.sum[:size/blocks.Size]
 }
 
-func quantizePortable(a *Acts, x []float32, ldx, cols, n int) {
-	a.grow(n, cols)
+func quantizePortable(a *Acts, x []float32, ldx, first, n int) {
 	nb := a.cols / blocks.Size
-	for j := range a.n {
+	for j := first; j < first+n; j++ {
 		for b := range nb {
 			in := x[j*ldx+b*blocks.Size:][:blocks.Size]
 			q := a.q[j*a.cols+b*blocks.Size:][:blocks.Size]
