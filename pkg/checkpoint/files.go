@@ -24,7 +24,7 @@ const (
 // nil and no error.
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	f, _, err := regular(fsys, name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -40,3 +40,5 @@ func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	}
 	return data, nil
 }
+
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

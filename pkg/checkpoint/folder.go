@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/leveret-os/leveret/pkg/bpe"
+	"github.com/leveret-os/leveret/pkg/quant"
 	"github.com/leveret-os/leveret/pkg/safetensors"
 )
 
@@ -14,7 +14,7 @@ import (
 type folderSource struct {
 	fsys    fs.FS
 	file    *safetensors.File
-	quants  map[string]quantised // by name of a tensor; nil for other weights
+	quants  quant.Metadata // the matrices in block formats
 	list    []string
 	summary Info
 
@@ -152,7 +152,7 @@ func (s *folderSource) stat(name string) (Tensor, error) {
 		return Tensor{}, notFound(name, err)
 	}
 	if q, ok := s.quants[name]; ok {
-		return Tensor{Name: name, Type: q.kind, Shape: slices.Clone(q.shape)}, nil
+		return Tensor{Name: name, Type: typeOf(q.Format), Shape: []int{q.Rows, q.Cols}}, nil
 	}
 	shape, err := intShape(name, info.Shape)
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *folderSource) stored(name string) (string, []uint64, []byte, error) {
 	}
 	kind := t.DType.String()
 	if q, ok := s.quants[name]; ok {
-		kind = q.kind.String()
+		kind = q.Format.String()
 	}
 	return kind, t.Shape, t.Data, nil
 }

@@ -19,6 +19,7 @@ import (
 type ggufSource struct {
 	name   string
 	data   memory // the file
+	mapped bool   // data is a mapping of it
 	mode   safetensors.Memory
 	file   *gguf.File
 	model  *ggufModel
@@ -82,6 +83,7 @@ func (s *ggufSource) read(fsys fs.FS) error {
 	}
 	if file, ok := f.(*os.File); ok && s.mode != safetensors.Private {
 		s.data, err = mapFile(file, size)
+		s.mapped = true
 	} else {
 		s.data, err = readMemory(f, size)
 		if s.mode == safetensors.Mapped {
@@ -172,7 +174,7 @@ func (e *ggufEntry) plan(copyAll bool) {
 func tensorBytes(t Type, shape []int) int64 {
 	if t.Blocks() {
 		rows, cols := rowsCols(shape)
-		return int64(t.kind().MatrixBytes(rows, cols))
+		return int64(t.format().Bytes(rows, cols))
 	}
 	return int64(elements(shape) * t.size())
 }
@@ -285,11 +287,24 @@ func (s *ggufSource) tensor(name string) (Tensor, error) {
 		return Tensor{}, fmt.Errorf("checkpoint: tensor %q: %w", name, err)
 	}
 	t.Data = own[e.offset : e.offset+e.size : e.offset+e.size]
-	e.once.Do(func() { e.err = e.fill(t.Data) })
+	e.once.Do(func() {
+		e.err = e.fill(t.Data)
+		s.forget(e)
+	})
 	if e.err != nil {
 		return Tensor{}, e.err
 	}
 	return t, nil
+}
+
+// forget lets the system take back the pages of the mapping that hold a tensor
+// which is used from elsewhere.
+func (s *ggufSource) forget(e *ggufEntry) {
+	page := int64(os.Getpagesize())
+	from, to := (e.at+page-1)&^(page-1), (e.at+int64(len(e.raw)))&^(page-1)
+	if s.mapped && from < to {
+		forget(s.data[from:to])
+	}
 }
 
 func (s *ggufSource) fresh(name string) (Tensor, error) {

@@ -12,3 +12,11 @@ func adviseHuge(m memory) {
 		_ = unix.Madvise(m, unix.MADV_HUGEPAGE)
 	}
 }
+
+// forget drops pages of a mapped file from memory; they are read again where
+// they are touched again (madvise(2)).
+func forget(m memory) {
+	if len(m) > 0 {
+		_ = unix.Madvise(m, unix.MADV_DONTNEED)
+	}
+}

@@ -25,6 +25,9 @@ type source interface {
 	chatTemplate() string
 	tokenizer() (*bpe.Tokenizer, error)
 
+	// writeCompanions writes every file but config.json and the weights.
+	writeCompanions(out *output) error
+
 	info() Info
 	pin() (safetensors.Pinned, error)
 	close() error

@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"strings"
-
-	"github.com/leveret-os/leveret/internal/blocks"
 )
 
 // Type is the type of a tensor's weights.
@@ -46,9 +44,6 @@ func ParseType(name string) (Type, error) {
 
 // Blocks reports whether the type is one of the quantised block formats.
 func (t Type) Blocks() bool { return t >= Q8B32 && t <= Q4B32M }
-
-// kind returns the block format of a type for which Blocks is true.
-func (t Type) kind() blocks.Kind { return blocks.Kind(t-Q8B32) + blocks.Q8B32 }
 
 // size returns the bytes of a weight, 0 for a block format.
 func (t Type) size() int {
