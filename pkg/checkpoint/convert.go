@@ -82,6 +82,11 @@ func Convert(dst string, c *Checkpoint, opts *ConvertOptions) (*Report, error) {
 	if c.closed {
 		return nil, fmt.Errorf("checkpoint: convert: %w", ErrClosed)
 	}
+	for _, t := range []Type{opts.Type, opts.Head} {
+		if int(t) >= len(typeNames) {
+			return nil, fmt.Errorf("checkpoint: convert: %w: %v", ErrUnsupported, t)
+		}
+	}
 	v := &conversion{c: c, opts: opts, ctx: opts.Context}
 	if v.ctx == nil {
 		v.ctx = context.Background()
