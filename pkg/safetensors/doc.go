@@ -44,5 +44,6 @@
 // Tensors may lie at any byte offset. Bytes are therefore never viewed as
 // another type: [Tensor.Float32s] and the like read them one by one.
 //
-// Systems without mmap read the file instead; [File.Memory] tells.
+// Systems without mmap read the file instead, and so does a program built with
+// the tag nommap; [File.Memory] tells.
 package safetensors

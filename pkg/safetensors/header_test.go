@@ -74,6 +74,9 @@ func TestHeaderRefused(t *testing.T) {
 		{"metadata is a string", `{"__metadata__":"a"}`, ErrSyntax, "__metadata__: "},
 		{"metadata key twice", `{"__metadata__":{"a":"1","\u0061":"1"}}`, ErrDuplicateKey, `"a"`},
 		{"metadata twice, escaped", `{"__metadata__":null,"\u005f_metadata__":null}`, ErrDuplicateKey, "__metadata__"},
+		{"many dimensions", one(`"dtype":"U8","shape":[` + strings.Repeat("2,", 63) + `2],"data_offsets":[0,1]`), ErrOverflow,
+			"shape overflows at dimension 63 of [2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2]… (64 dimensions)"},
+		{"name cut inside a letter", `{"a` + strings.Repeat("é", 100) + `":1}`, ErrSyntax, `é"… (201 bytes)`},
 		{"long name", `{"` + strings.Repeat("é", 1e5) + `":1}`, ErrSyntax, "… (200000 bytes)"},
 	} {
 		data := raw(c.header, 1)

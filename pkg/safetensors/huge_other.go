@@ -1,4 +1,4 @@
-//go:build darwin || freebsd || netbsd || openbsd || dragonfly
+//go:build !nommap && (darwin || freebsd || netbsd || openbsd || dragonfly)
 
 package safetensors
 

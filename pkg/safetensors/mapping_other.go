@@ -1,4 +1,4 @@
-//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+//go:build nommap || !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
 
 package safetensors
 
@@ -9,6 +9,9 @@ import (
 	"math"
 	"os"
 )
+
+// This file serves systems without mmap, and the tests of it elsewhere
+// (-tags nommap).
 
 // canMap tells whether this system maps files.
 const canMap = false

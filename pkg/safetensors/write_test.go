@@ -465,6 +465,28 @@ func TestWriteShardsOverOwnMapping(t *testing.T) {
 	checkSame(t, again, sources)
 }
 
+// A folder in the place of a shard, of the index or of path itself is refused
+// before anything is replaced.
+func TestWriteShardsRefuses(t *testing.T) {
+	for _, blocked := range []string{"model-00002-of-00004.safetensors", indexName, singleName} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, blocked), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := Write(filepath.Join(dir, singleName), mixture(), nil, &WriteOptions{MaxShard: 100})
+		if !errors.Is(err, ErrNotRegular) {
+			t.Errorf("%s: %v", blocked, err)
+		}
+		checkFolder(t, dir, blocked)
+	}
+	dir := t.TempDir()
+	err := Write(filepath.Join(dir, singleName), mixture(), nil, &WriteOptions{MaxShard: 100, MaxHeader: 100})
+	if !errors.Is(err, ErrHeaderTooLarge) {
+		t.Error(err)
+	}
+	checkFolder(t, dir)
+}
+
 func TestWriteNoFolder(t *testing.T) {
 	if err := Write(filepath.Join(t.TempDir(), "none", "m.safetensors"), nil, nil, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
