@@ -2,7 +2,10 @@
 
 package simd
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 //go:generate go -C gen run ./floats -out ../floats_amd64.s -stubs ../floats_stubs_amd64.go -pkg simd
 
@@ -24,12 +27,7 @@ func matMul(isa ISA, f Float, dst []float32, ldd int, w []byte, rows, cols int, 
 	}
 	size := cols * f.Bytes()
 	w = w[:rows*size]
-	p := unsafe.Pointer(unsafe.SliceData(w))
-	if isa == AVX2 && f != F32 && cols%lanes != 0 {
-		matMulTails(f, dst, ldd, w, rows, cols, x, ldx, n)
-		return
-	}
-	matrixProduct(isa, f, dst, ldd, p, size, rows, cols, x, ldx, n)
+	matrixProduct(isa, f, dst, ldd, unsafe.Pointer(unsafe.SliceData(w)), size, rows, cols, x, ldx, n)
 }
 
 func dots(isa ISA, dst []float32, ldd int, w []float32, ldw, rows, cols int, x []float32, ldx, n int) {
@@ -44,12 +42,16 @@ func dots(isa ISA, dst []float32, ldd int, w []float32, ldw, rows, cols int, x [
 	matrixProduct(isa, F32, dst, ldd, unsafe.Pointer(unsafe.SliceData(w)), 4*ldw, rows, cols, x, ldx, n)
 }
 
-// matrixProduct computes dst[j·ldd+r] = dot(row r of w, row j of x). Rows of w are
-// stride bytes apart.
+// matrixProduct computes dst[j·ldd+r] = dot(row r of w, row j of x). Rows of w
+// are stride bytes apart.
 func matrixProduct(isa ISA, f Float, dst []float32, ldd int, w unsafe.Pointer, stride, rows, cols int, x []float32, ldx, n int) {
 	// The kernels check nothing: these do.
 	dst = dst[:(n-1)*ldd+rows]
 	x = x[:(n-1)*ldx+cols]
+	if isa == AVX2 && cols%lanes != 0 {
+		productWithTails(f, dst, ldd, w, stride, rows, cols, x, ldx, n)
+		return
+	}
 	d, a := unsafe.SliceData(dst), unsafe.SliceData(x)
 	if n == 1 {
 		fours := rows / 4
@@ -65,7 +67,7 @@ func matrixProduct(isa ISA, f Float, dst []float32, ldd int, w unsafe.Pointer, s
 		for j := 0; j < n; j += actsAtOnce {
 			for r := r0; r < r0+fours; r++ {
 				tile(isa, f, at(d, j*ldd+r), ldd, fours, unsafe.Add(w, r*stride), fours*stride,
-					at(a, j*ldx), ldx, min(actsAtOnce, n-j), cols)
+					at(a, j*ldx), ldx, min(actsAtOnce, n-j), cols, nil, nil)
 			}
 		}
 	}
@@ -76,29 +78,172 @@ func matrixProduct(isa ISA, f Float, dst []float32, ldd int, w unsafe.Pointer, s
 	}
 }
 
-// matMulTails is matMul for 16-bit weights in rows that are no multiple of 16,
-// with AVX2, which cannot load a part of such a step.
-func matMulTails(f Float, dst []float32, ldd int, w []byte, rows, cols int, x []float32, ldx, n int) {
-	dst = dst[:(n-1)*ldd+rows]
-	x = x[:(n-1)*ldx+cols]
-	size := cols * f.Bytes()
+// productWithTails is matrixProduct for AVX2 and rows that are no multiple of
+// 16, which no kernel of AVX2 reads beyond their whole steps.
+func productWithTails(f Float, dst []float32, ldd int, w unsafe.Pointer, stride, rows, cols int, x []float32, ldx, n int) {
 	whole := cols &^ (lanes - 1)
-	for r := 0; r < rows; {
-		count, step := 4, 1
-		if rows-r < 4 { // the same row four times
-			count, step = 1, 0
+	for j0 := 0; j0 < n; j0 += actsAtOnce {
+		m := min(actsAtOnce, n-j0)
+		var xtails [actsAtOnce][lanes]float32
+		for j := range m {
+			copy(xtails[j][:], x[(j0+j)*ldx+whole:][:cols-whole])
 		}
-		var tails [4][lanes]float32
-		for i := range tails {
-			decodeRow(f, tails[i][:cols-whole], w[(r+i*step)*size+whole*f.Bytes():])
+		for r := 0; r < rows; {
+			count, step := 4, 1
+			if rows-r < 4 { // the same row four times
+				count, step = 1, 0
+			}
+			var wtails [4][lanes]float32
+			for i := range wtails {
+				row := unsafe.Slice((*byte)(unsafe.Add(w, (r+i*step)*stride)), cols*f.Bytes())
+				decodeRow(f, wtails[i][:cols-whole], row[whole*f.Bytes():])
+			}
+			tile(AVX2, f, &dst[j0*ldd+r], ldd, step, unsafe.Add(w, r*stride), step*stride,
+				&x[j0*ldx], ldx, m, cols, &wtails[0][0], &xtails[0][0])
+			r += count
 		}
-		if f == F16 {
-			tile4F16AVX2(&dst[r], ldd, step, &w[r*size], step*size, &x[0], ldx, n, cols, &tails[0][0])
-		} else {
-			tile4BF16AVX2(&dst[r], ldd, step, &w[r*size], step*size, &x[0], ldx, n, cols, &tails[0][0])
-		}
-		r += count
 	}
+}
+
+func weightedSum(isa ISA, dst []float32, ldd int, a []float32, lda int, v []float32, ldv, rows, cols, n int) {
+	if isa == Portable {
+		weightedSumPortable(dst, ldd, a, lda, v, ldv, rows, cols, n)
+		return
+	}
+	if n <= 0 || cols <= 0 {
+		return
+	}
+	dst = dst[:(n-1)*ldd+cols]
+	if rows > 0 {
+		a, v = a[:(n-1)*lda+rows], v[:(rows-1)*ldv+cols]
+	}
+	if rest := cols % 8; isa == AVX2 && rest != 0 {
+		cols -= rest
+		weightedSumPortable(dst[cols:], ldd, a, lda, v[min(cols, len(v)):], ldv, rows, rest, n)
+	}
+	d, s, p := unsafe.SliceData(dst), unsafe.SliceData(a), unsafe.SliceData(v)
+	for j := 0; j < n; {
+		d, s := at(d, j*ldd), at(s, j*lda)
+		left := n - j
+		switch {
+		case isa == AVX512 && left >= 4:
+			weightedSum4AVX512(d, ldd, s, lda, p, ldv, rows, cols)
+			j += 4
+		case isa == AVX512 && left == 3:
+			weightedSum3AVX512(d, ldd, s, lda, p, ldv, rows, cols)
+			j += 3
+		case isa == AVX512 && left == 2:
+			weightedSum2AVX512(d, ldd, s, lda, p, ldv, rows, cols)
+			j += 2
+		case isa == AVX512:
+			weightedSum1AVX512(d, ldd, s, lda, p, ldv, rows, cols)
+			j++
+		case left == 3 || left > 4:
+			weightedSum3AVX2(d, ldd, s, lda, p, ldv, rows, cols)
+			j += 3
+		case left >= 2:
+			weightedSum2AVX2(d, ldd, s, lda, p, ldv, rows, cols)
+			j += 2
+		default:
+			weightedSum1AVX2(d, ldd, s, lda, p, ldv, rows, cols)
+			j++
+		}
+	}
+}
+
+func rmsNorm(isa ISA, dst, x, w []float32, eps float32) {
+	n := len(dst)
+	x, w = x[:n], w[:n]
+	whole := wholeSteps(isa, n)
+	if whole == 0 {
+		rmsNormPortable(dst, x, w, eps)
+		return
+	}
+	var ss float32
+	if whole == n {
+		matvec(isa, F32, 1, &ss, unsafe.Pointer(&x[0]), 0, 1, &x[0], n)
+	} else {
+		ss = dotPortable(x, x)
+	}
+	r := normScale(ss, n, eps)
+	if isa == AVX512 {
+		scaleMulAVX512(&dst[0], &x[0], &w[0], r, n)
+	} else {
+		scaleMulAVX2(&dst[0], &x[0], &w[0], r, whole)
+	}
+	scaleMulPortable(dst[whole:], x[whole:], w[whole:], r)
+}
+
+func rope(isa ISA, x, cos, sin []float32) {
+	half := len(cos)
+	sin = sin[:half]
+	if half == 0 || len(x) < 2*half || wholeSteps(isa, half) < half {
+		ropePortable(x, cos, sin)
+		return
+	}
+	if heads := len(x) / (2 * half); isa == AVX512 {
+		ropeAVX512(&x[0], &cos[0], &sin[0], half, heads)
+	} else {
+		ropeAVX2(&x[0], &cos[0], &sin[0], half, heads)
+	}
+}
+
+func softmax(isa ISA, s []float32) {
+	switch {
+	case isa == Portable || len(s) == 0:
+		softmaxPortable(s)
+	case isa == AVX512:
+		softmaxAVX512(&s[0], len(s))
+	default:
+		whole := len(s) &^ (lanes - 1)
+		if whole == len(s) {
+			softmaxAVX2(&s[0], whole, nil)
+			return
+		}
+		var tail [lanes]float32
+		for i := copy(tail[:], s[whole:]); i < lanes; i++ {
+			tail[i] = float32(math.Inf(-1)) // e to that adds nothing
+		}
+		softmaxAVX2(&s[0], whole, &tail[0])
+		copy(s[whole:], tail[:])
+	}
+}
+
+func siluMul(isa ISA, gate, up []float32) {
+	up = up[:len(gate)]
+	whole := wholeSteps(isa, len(gate))
+	switch {
+	case whole == 0:
+	case isa == AVX512:
+		siluMulAVX512(&gate[0], &up[0], whole)
+	default:
+		siluMulAVX2(&gate[0], &up[0], whole)
+	}
+	siluMulPortable(gate[whole:], up[whole:])
+}
+
+func add(isa ISA, x, y []float32) {
+	whole := wholeSteps(isa, len(y))
+	switch {
+	case whole == 0:
+	case isa == AVX512:
+		addAVX512(&x[0], &y[0], whole)
+	default:
+		addAVX2(&x[0], &y[0], whole)
+	}
+	addPortable(x[whole:], y[whole:])
+}
+
+// wholeSteps returns how many of n elements the kernels on vectors take; the
+// portable code does the rest.
+func wholeSteps(isa ISA, n int) int {
+	switch isa {
+	case AVX512:
+		return n
+	case AVX2:
+		return n &^ (lanes - 1)
+	}
+	return 0
 }
 
 // at returns the address i elements after p.
@@ -139,7 +284,7 @@ func matvec(isa ISA, f Float, group int, dst *float32, w unsafe.Pointer, stride,
 	}
 }
 
-func tile(isa ISA, f Float, dst *float32, ldd, dstep int, w unsafe.Pointer, wstep int, x *float32, ldx, n, cols int) {
+func tile(isa ISA, f Float, dst *float32, ldd, dstep int, w unsafe.Pointer, wstep int, x *float32, ldx, n, cols int, wtails, xtails *float32) {
 	b := (*byte)(w)
 	switch {
 	case isa == AVX512 && f == F32:
@@ -149,10 +294,10 @@ func tile(isa ISA, f Float, dst *float32, ldd, dstep int, w unsafe.Pointer, wste
 	case isa == AVX512:
 		tile4BF16AVX512(dst, ldd, dstep, b, wstep, x, ldx, n, cols)
 	case f == F32:
-		tile4F32AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols)
-	case f == F16: // rows of whole steps
-		tile4F16AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, nil)
+		tile4F32AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, wtails, xtails)
+	case f == F16:
+		tile4F16AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, wtails, xtails)
 	default:
-		tile4BF16AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, nil)
+		tile4BF16AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, wtails, xtails)
 	}
 }

@@ -55,31 +55,28 @@ func (k Kernels) Dots(dst []float32, ldd int, w []float32, ldw, rows, cols int, 
 // j < n, the sum fused and in the order of p from 0 to rows−1. Attention uses
 // it for the cached values.
 func (k Kernels) WeightedSum(dst []float32, ldd int, a []float32, lda int, v []float32, ldv, rows, cols, n int) {
-	weightedSumPortable(dst, ldd, a, lda, v, ldv, rows, cols, n)
+	weightedSum(k.isa, dst, ldd, a, lda, v, ldv, rows, cols, n)
 }
 
 // RMSNorm computes dst = x / sqrt(mean(x²)+eps) · w (Zhang and Sennrich,
 // "Root Mean Square Layer Normalization"). dst may be x.
 func (k Kernels) RMSNorm(dst, x, w []float32, eps float32) {
-	rmsNormPortable(dst, x, w, eps)
+	rmsNorm(k.isa, dst, x, w, eps)
 }
 
 // Rope rotates the pairs (x[i], x[i+len/2]) of each head of length
 // 2·len(cos) in x by the angles whose cosines and sines are given (Su et al.,
 // "RoFormer", in the half-split arrangement of Hugging Face's checkpoints).
 func (k Kernels) Rope(x []float32, cos, sin []float32) {
-	ropePortable(x, cos, sin)
+	rope(k.isa, x, cos, sin)
 }
 
 // Softmax replaces s by exp(s−max(s)) / Σ exp(s−max(s)).
-func (k Kernels) Softmax(s []float32) { softmaxPortable(s) }
+func (k Kernels) Softmax(s []float32) { softmax(k.isa, s) }
 
 // SiLUMul replaces gate by silu(gate)·up, where silu(x) = x/(1+exp(−x)).
-func (k Kernels) SiLUMul(gate, up []float32) { siluMulPortable(gate, up) }
+func (k Kernels) SiLUMul(gate, up []float32) { siluMul(k.isa, gate, up) }
 
-// Add adds y to x, elementwise.
-func (k Kernels) Add(x, y []float32) {
-	for i, v := range y {
-		x[i] += v
-	}
-}
+// Add adds y to x, elementwise. The slices must not overlap, unless they are
+// the same.
+func (k Kernels) Add(x, y []float32) { add(k.isa, x[:len(y)], y) }

@@ -157,17 +157,27 @@ func weightedSumPortable(dst []float32, ldd int, a []float32, lda int, v []float
 		clear(out)
 		for p := range rows {
 			s := a[j*lda+p]
-			for d, x := range v[p*ldv : p*ldv+cols] {
-				out[d] = FMA(s, x, out[d])
+			row := v[p*ldv : p*ldv+cols]
+			for d := range out {
+				out[d] = FMA(s, row[d], out[d])
 			}
 		}
 	}
 }
 
+// normScale returns 1/sqrt(ss/n+eps). The square root, rounded from float64, is
+// that of float32.
+func normScale(ss float32, n int, eps float32) float32 {
+	mean := ss / float32(n)
+	return 1 / float32(math.Sqrt(float64(float32(mean+eps))))
+}
+
 func rmsNormPortable(dst, x, w []float32, eps float32) {
-	ss := dotPortable(x, x)
-	mean := ss / float32(len(x))
-	r := 1 / float32(math.Sqrt(float64(float32(mean+eps)))) // exact: sqrt in float64, rounded, is the float32 sqrt
+	x, w = x[:len(dst)], w[:len(dst)]
+	scaleMulPortable(dst, x, w, normScale(dotPortable(x, x), len(x), eps))
+}
+
+func scaleMulPortable(dst, x, w []float32, r float32) {
 	for i := range dst {
 		dst[i] = float32(x[i]*r) * w[i]
 	}
@@ -175,37 +185,59 @@ func rmsNormPortable(dst, x, w []float32, eps float32) {
 
 func ropePortable(x []float32, cos, sin []float32) {
 	h := len(cos)
-	for ; len(x) >= 2*h; x = x[2*h:] {
-		for i := range h {
-			a, b := x[i], x[i+h]
-			x[i] = float32(a*cos[i]) - float32(b*sin[i])
-			x[i+h] = float32(b*cos[i]) + float32(a*sin[i])
+	sin = sin[:h]
+	for ; h > 0 && len(x) >= 2*h; x = x[2*h:] {
+		first, second := x[:h], x[h:2*h]
+		for i := range first {
+			a, b := first[i], second[i]
+			first[i] = float32(a*cos[i]) - float32(b*sin[i])
+			second[i] = float32(b*cos[i]) + float32(a*sin[i])
 		}
 	}
 }
 
-// expPortable returns e^x by range reduction and a polynomial, with no fused
-// operation: 0 below −87.3365, +Inf above 88.72284.
+func addPortable(x, y []float32) {
+	x = x[:len(y)]
+	for i, v := range y {
+		x[i] += v
+	}
+}
+
+// The constants of expPortable, which gen/floats has too. expQ is a polynomial
+// q of degree 4 for which 1 + r + r²·q(r) has the least error against e^r on
+// |r| ≤ ln 2 / 2, 3.2e-9 of it (fitted for this purpose); ln 2 is the sum of 15
+// bits, whose products with the exponents are exact, and a rest.
+const (
+	expMin = -87.3365 // below, e^x is no normal number: 0
+	expMax = 88.72283 // above, e^x is +Inf
+	log2e  = 0x1.715476p+0
+	ln2Hi  = 0x1.62e4p-1
+	ln2Lo  = 0x1.7f7d1cp-20
+)
+
+var expQ = [...]float32{0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558aap-5, 0x1.12398cp-7, 0x1.6a5428p-10}
+
+// expPortable returns e^x with an error of at most 1.02 ulp (measured on every x).
 func expPortable(x float32) float32 {
 	switch {
 	case x != x:
 		return x
-	case x < -87.3365:
+	case x < expMin:
 		return 0
-	case x > 88.72284:
+	case x > expMax:
 		return float32(math.Inf(1))
 	}
-	n := float32(math.RoundToEven(float64(float32(x * 1.44269504))))
-	r := float32(x - float32(n*0.693359375))
-	r = float32(r - float32(n*-2.12194440e-4))
-	p := float32(1.9875691500e-4)
-	for _, c := range [...]float32{1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1} {
-		p = float32(p*r) + c
+	n := float32(math.RoundToEven(float64(float32(x * log2e))))
+	r := FMA(n, -ln2Hi, x) // exact
+	r = FMA(n, -ln2Lo, r)
+	q := expQ[4]
+	for i := 3; i >= 0; i-- {
+		q = FMA(q, r, expQ[i])
 	}
-	p = float32(float32(p*float32(r*r))+r) + 1
-	// Two steps, since 2^128 is no float32.
+	p := FMA(float32(r*r), q, r) + 1
+	// Two steps, since 2^128 is no float32; the first one is exact.
 	i := int32(n)
-	h := i / 2
+	h := i >> 1
 	p *= math.Float32frombits(uint32(h+127) << 23)
 	return p * math.Float32frombits(uint32(i-h+127)<<23)
 }
@@ -213,7 +245,7 @@ func expPortable(x float32) float32 {
 func softmaxPortable(s []float32) {
 	m := float32(math.Inf(-1))
 	for _, v := range s {
-		if v > m || v != v {
+		if v > m { // a NaN makes the sum, and so every element, NaN
 			m = v
 		}
 	}
@@ -230,6 +262,7 @@ func softmaxPortable(s []float32) {
 }
 
 func siluMulPortable(gate, up []float32) {
+	up = up[:len(gate)]
 	for i, g := range gate {
 		gate[i] = float32(g/(1+expPortable(-g))) * up[i]
 	}

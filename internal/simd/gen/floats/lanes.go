@@ -70,24 +70,3 @@ func (t target) load(f format, m Mem, v reg.VecVirtual) {
 		VPSLLD(Imm(16), v, v)
 	}
 }
-
-// loadMasked sets v to the weights at m that the mask selects and to 0 where it
-// does not; nothing is read there. 16-bit formats need AVX-512.
-func (t target) loadMasked(f format, m Mem, mask Op, v reg.VecVirtual) {
-	if t == avx2 {
-		VMOVUPS(mask, v)
-		VMASKMOVPS(m, v, v)
-		return
-	}
-	switch f {
-	case f32:
-		VMOVUPS_Z(m, mask, v)
-	case f16:
-		VMOVDQU16_Z(m, mask, v.AsY())
-		VCVTPH2PS(v.AsY(), v)
-	case bf16:
-		VMOVDQU16_Z(m, mask, v.AsY())
-		VPMOVZXWD(v.AsY(), v)
-		VPSLLD(Imm(16), v, v)
-	}
-}

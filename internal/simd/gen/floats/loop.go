@@ -7,32 +7,30 @@ import (
 )
 
 // loop is a loop over the columns of rows of weights and activations, in steps
-// of 16, the last one masked where the number of columns asks for it. Pointers
-// to rows point behind the last whole step.
+// of 16. Pointers to rows point behind the last whole step. The rest of the
+// columns is one more step: masked with AVX-512; from a copy with AVX2, where
+// xtails and wtails point to 16 float32 for each row, 0 past the end.
 type loop struct {
 	target
 	format
-	start reg.Register // minus the bytes of weights in whole steps
-	tail  reg.Register // columns after them; nil if there never are any
-	masks []Op         // of those, per part
-	// tails is set where the instruction set cannot load a part of a step of
-	// weights: it points to 16 float32 for each row, 0 where there is none.
-	tails reg.Register
+	start          reg.Register // minus the bytes of weights in whole steps
+	tail           reg.Register // columns after them; nil if there never are any
+	mask           reg.Register
+	wtails, xtails reg.Register
 }
 
-// newLoop prepares the loop over cols columns, whole if those are always a
-// multiple of 16.
-func newLoop(t target, f format, cols reg.Register, whole bool) *loop {
+// newLoop prepares the loop over cols columns, which it consumes.
+func newLoop(t target, f format, cols reg.Register) *loop {
 	l := &loop{target: t, format: f, start: GP64()}
 	MOVQ(cols, l.start)
 	ANDQ(I32(-16), l.start)
 	SHLQ(Imm(uint64(f.bytes/2)), l.start)
 	NEGQ(l.start)
-	if !whole {
-		l.masks = t.tailMasks(cols)
-		l.tail = cols
-		ANDQ(Imm(15), l.tail)
+	if t == avx512 {
+		l.mask = tailMask(cols)
 	}
+	l.tail = cols
+	ANDQ(Imm(15), l.tail)
 	return l
 }
 
@@ -56,30 +54,33 @@ func (l *loop) xAt(p, k reg.Register, off int) Mem {
 	return Mem{Base: p, Index: k, Scale: uint8(4 / l.bytes), Disp: 4 * off}
 }
 
-// weights reads part h of row i of a step.
-func (l *loop) weights(p []reg.Register, i int, k reg.Register, off int, masked bool, h int, v reg.VecVirtual) {
+// weights reads part h of a step of row i, which p points to.
+func (l *loop) weights(i int, p, k reg.Register, off int, rest bool, h int, v reg.VecVirtual) {
 	switch {
-	case !masked:
-		l.load(l.format, l.wAt(p[i], k, off), v)
-	case l.tails != nil:
-		VMOVUPS(Mem{Base: l.tails, Disp: 64*i + 32*h}, v)
+	case !rest:
+		l.load(l.format, l.wAt(p, k, off), v)
+	case l.target == avx512:
+		loadMasked(l.format, l.wAt(p, k, off), l.mask, v)
 	default:
-		l.loadMasked(l.format, l.wAt(p[i], k, off), l.masks[h], v)
+		VMOVUPS(Mem{Base: l.wtails, Disp: 64*i + 32*h}, v)
 	}
 }
 
-// activations reads part h of a step.
-func (l *loop) activations(q, k reg.Register, off int, masked bool, h int, v reg.VecVirtual) {
-	if masked {
-		l.loadMasked(f32, l.xAt(q, k, off), l.masks[h], v)
-	} else {
+// activations reads part h of a step of row j, which q points to.
+func (l *loop) activations(j int, q, k reg.Register, off int, rest bool, h int, v reg.VecVirtual) {
+	switch {
+	case !rest:
 		VMOVUPS(l.xAt(q, k, off), v)
+	case l.target == avx512:
+		loadMasked(f32, l.xAt(q, k, off), l.mask, v)
+	default:
+		VMOVUPS(Mem{Base: l.xtails, Disp: 64*j + 32*h}, v)
 	}
 }
 
-// run writes the loop: step is called for columns disp to disp+15 after k. The
-// rows that prefetch points at are fetched ahead of their use.
-func (l *loop) run(label string, prefetch []reg.Register, step func(k reg.Register, masked bool, disp int)) {
+// run writes the loop: step is called for columns disp to disp+15 after k, or
+// for the rest. The rows that prefetch points at are fetched ahead of their use.
+func (l *loop) run(label string, prefetch []reg.Register, step func(k reg.Register, rest bool, disp int)) {
 	k := GP64()
 	two := I32(-32 * l.bytes)
 	MOVQ(l.start, k)

@@ -1,5 +1,6 @@
 // Command floats writes the kernels on floating-point weights and activations.
-// Run it in this module's folder (see go:generate in internal/simd/kernels.go).
+// Run it in this module's folder (see go:generate in
+// internal/simd/floats_amd64.go).
 package main
 
 import (
@@ -14,6 +15,17 @@ func main() {
 			matvec(t, f, streams)
 			tile(t, f)
 		}
+		weightedSum(t, 1, 8, 4, 1)
+		weightedSum(t, 2, 4, 1)
+		weightedSum(t, 3, 4, 1)
+		if t == avx512 {
+			weightedSum(t, 4, 4, 1)
+		}
+		scaleMul(t)
+		softmax(t)
+		siluMul(t)
+		rope(t)
+		add(t)
 		readMemory(t)
 		peakFMA(t)
 	}

@@ -6,43 +6,34 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-var maskTable *Mem
-
-// tailMasks returns, for each register of a step, the mask of the lanes below
-// n mod 16: a mask register, or, for AVX2, its place in memory.
-func (t target) tailMasks(n reg.Register) []Op {
-	if t == avx512 {
-		m := GP32()
-		MOVQ(n, reg.RCX)
-		ANDL(Imm(15), reg.ECX)
-		MOVL(U32(1), m)
-		SHLL(reg.CL, m)
-		DECL(m)
-		k := K()
-		KMOVW(m, k)
-		return []Op{k}
-	}
-	p, c := GP64(), GP64()
-	MOVQ(n, c)
-	ANDQ(Imm(15), c)
-	NEGQ(c)
-	LEAQ(tailTable(), p)
-	LEAQ(Mem{Base: p, Index: c, Scale: 4, Disp: 64}, p)
-	return []Op{Mem{Base: p}, Mem{Base: p, Disp: 32}}
+// tailMask returns the mask of the lanes below n mod 16. Only AVX-512 has
+// masked loads that an emulator gets right: QEMU's VMASKMOVPS reads what the
+// mask leaves out, and faults where that is not mapped. So AVX2 kernels work on
+// whole steps, and their callers copy what is left into one.
+func tailMask(n reg.Register) reg.Register {
+	m := GP32()
+	MOVQ(n, reg.RCX)
+	ANDL(Imm(15), reg.ECX)
+	MOVL(U32(1), m)
+	SHLL(reg.CL, m)
+	DECL(m)
+	k := K()
+	KMOVW(m, k)
+	return k
 }
 
-// tailTable is 16 words of ones, then 16 of zeros: the 16 words before n of the
-// zeros select the first n lanes.
-func tailTable() Mem {
-	if maskTable == nil {
-		g := GLOBL("tailTable", RODATA|NOPTR)
-		for i := range 16 {
-			DATA(4*i, U32(0xffffffff))
-		}
-		for i := range 16 {
-			DATA(64+4*i, U32(0))
-		}
-		maskTable = &g
+// loadMasked sets v to the weights at m that the mask selects, and to 0 where
+// it does not. Nothing is read there.
+func loadMasked(f format, m Mem, mask reg.Register, v reg.VecVirtual) {
+	switch f {
+	case f32:
+		VMOVUPS_Z(m, mask, v)
+	case f16:
+		VMOVDQU16_Z(m, mask, v.AsY())
+		VCVTPH2PS(v.AsY(), v)
+	case bf16:
+		VMOVDQU16_Z(m, mask, v.AsY())
+		VPMOVZXWD(v.AsY(), v)
+		VPSLLD(Imm(16), v, v)
 	}
-	return *maskTable
 }

@@ -22,8 +22,7 @@ const ahead = 2048
 func matvec(t target, f format, group int) {
 	name := fmt.Sprint("matvec", group, f.name, t.suffix)
 	doc := fmt.Sprintf("%s computes the dot products of %d·rows rows of w, stride bytes apart, and x.", name, group)
-	whole := t == avx2 && f != f32
-	if whole {
+	if t == avx2 {
 		doc += " cols must be a multiple of 16."
 	}
 	TEXT(name, NOSPLIT, "func(dst *float32, w *byte, stride int, rows int, x *float32, cols int)")
@@ -36,7 +35,10 @@ func matvec(t target, f format, group int) {
 	x := Load(Param("x"), GP64())
 	cols := Load(Param("cols"), GP64())
 
-	l := newLoop(t, f, cols, whole)
+	l := newLoop(t, f, cols)
+	if t == avx2 {
+		l.tail = nil
+	}
 	l.shift(w, x)
 	p := rowPointers(w, stride, n, group)
 	dsts := make([]reg.Register, group)
@@ -54,14 +56,14 @@ func matvec(t target, f format, group int) {
 		acc[i] = t.vectors(t.parts)
 		t.zero(acc[i]...)
 	}
-	l.run("k", p, func(k reg.Register, masked bool, disp int) {
+	l.run("k", p, func(k reg.Register, rest bool, disp int) {
 		for h := range t.parts {
 			off := disp + h*t.width()
 			xv := t.vector()
-			l.activations(x, k, off, masked, h, xv)
+			l.activations(0, x, k, off, rest, h, xv)
 			for i := range group {
 				wv := t.vector()
-				l.weights(p, i, k, off, masked, h, wv)
+				l.weights(i, p[i], k, off, rest, h, wv)
 				VFMADD231PS(wv, xv, acc[i][h])
 			}
 		}

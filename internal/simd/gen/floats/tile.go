@@ -17,10 +17,9 @@ func tile(t target, f format) {
 	name := "tile4" + f.name + t.suffix
 	signature := "func(dst *float32, ldd, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int)"
 	doc := " computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x."
-	split := t == avx2 && f != f32
-	if split {
-		signature = strings.TrimSuffix(signature, ")") + ", tails *float32)"
-		doc += " tails has the last cols mod 16 weights of the 4 rows, 16 places for each, the rest 0."
+	if t == avx2 {
+		signature = strings.TrimSuffix(signature, ")") + ", wtails, xtails *float32)"
+		doc += " wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0."
 	}
 	TEXT(name, NOSPLIT, signature)
 	Doc(name + doc)
@@ -31,9 +30,9 @@ func tile(t target, f format) {
 	n := Load(Param("n"), GP64())
 	cols := Load(Param("cols"), GP64())
 
-	l := newLoop(t, f, cols, false)
-	if split {
-		l.tails = Load(Param("tails"), GP64())
+	l := newLoop(t, f, cols)
+	if t == avx2 {
+		l.wtails, l.xtails = Load(Param("wtails"), GP64()), Load(Param("xtails"), GP64())
 	}
 	l.shift(w, x)
 	wstep := Load(Param("wstep"), GP64())
@@ -65,15 +64,15 @@ func tile(t target, f format) {
 				acc[i] = t.vectors(c)
 				t.zero(acc[i]...)
 			}
-			l.run(fmt.Sprintf("%s_%d", label, h), nil, func(k reg.Register, masked bool, disp int) {
+			l.run(fmt.Sprintf("%s_%d", label, h), nil, func(k reg.Register, rest bool, disp int) {
 				off := disp + h*t.width()
 				xv := t.vectors(c)
 				for j := range xv {
-					l.activations(q[j], k, off, masked, h, xv[j])
+					l.activations(j, q[j], k, off, rest, h, xv[j])
 				}
 				for i := range p {
 					wv := t.vector()
-					l.weights(p, i, k, off, masked, h, wv)
+					l.weights(i, p[i], k, off, rest, h, wv)
 					for j := range xv {
 						VFMADD231PS(wv, xv[j], acc[i][j])
 					}
@@ -104,6 +103,9 @@ func tile(t target, f format) {
 		}
 		ldx = Load(Param("ldx"), GP64())
 		LEAQ(Mem{Base: q[c-1], Index: ldx, Scale: 4}, x)
+		if t == avx2 {
+			ADDQ(I32(int32(64*c)), l.xtails)
+		}
 		SUBQ(Imm(uint64(c)), n)
 		JMP(LabelRef(label))
 		Label(label + "_end")
