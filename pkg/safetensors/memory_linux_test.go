@@ -72,8 +72,12 @@ func TestOpenTakesNoMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	grown, allocated := anonymous(t)-before, totalAlloc()-heap
-	if grown >= 1<<20 || allocated >= 1<<20 {
-		t.Errorf("anonymous memory grew by %d bytes, %d were allocated", grown, allocated)
+	if allocated >= 1<<20 {
+		t.Errorf("%d bytes were allocated", allocated)
+	}
+	// Short mode runs under emulators, whose own memory is counted too.
+	if grown >= 1<<20 && !testing.Short() {
+		t.Errorf("anonymous memory grew by %d bytes", grown)
 	}
 	if tensor.Data[0] != 0 || tensor.Data[size-1] != 0 {
 		t.Error("the data is not the file's")
