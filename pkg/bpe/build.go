@@ -44,7 +44,16 @@ func placeIndex(place string, i int) string { return fmt.Sprintf("%s[%d]", place
 func (t *Tokenizer) addMerge(a, b, scratch []byte) ([]byte, error) {
 	v := &t.model.vocab
 	scratch = append(append(scratch[:0], a...), b...)
-	left, right, joined := v.id(a), v.id(b), v.id(scratch)
+	// The rules usually come in the order of the tokens that they make: try the
+	// token behind the last one before searching.
+	next := t.lastJoined + 1
+	if int(next) >= len(v.ids) || string(v.at(next)) != string(scratch) {
+		next = v.find(scratch)
+	}
+	left, right, joined := v.id(a), v.id(b), int32(-1)
+	if next >= 0 {
+		joined, t.lastJoined = v.ids[next], next
+	}
 	switch {
 	case left < 0:
 		return scratch, fmt.Errorf("%q is not in the vocabulary", a)
@@ -85,7 +94,7 @@ func (t *Tokenizer) finish(addedPlace, unknownPlace string) (*Tokenizer, error) 
 	if t.before, t.after, err = t.compilePostProcessor(d.PostProcessor, "post_processor", 0); err != nil {
 		return nil, err
 	}
-	if t.decode, err = compileDecoder(d.Decoder, "decoder", 0); err != nil {
+	if t.decode, err = compileDecoder(d.Decoder, "decoder"); err != nil {
 		return nil, err
 	}
 	return t, nil

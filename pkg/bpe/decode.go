@@ -2,7 +2,6 @@ package bpe
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -67,64 +66,85 @@ func (t *Tokenizer) decodable(id int, skip bool) (string, bool) {
 	return string(content), ok
 }
 
-// decodeChain is a decoder laid out in a row.
+// decodeChain is a decoder in the one order in which real ones come: changes of
+// single tokens, byte fallback, more changes of single tokens, then what is done
+// to the whole text. Each part may be absent.
 type decodeChain struct {
-	byteLevel bool // nothing but ByteLevel, which has a path of its own
+	byteLevel bool // ByteLevel alone, which has a path of its own
 	joined    bool // no decoder: tokens are joined by spaces
-	steps     []decodeStep
+	before    []tokenChange
+	fallback  bool
+	after     []tokenChange
+	fused     bool      // Fuse: strips come after it
+	strip     stripEnds // what is done to the whole text
 }
 
-// decodeStep changes the list of tokens. The chain's text is the tokens joined.
-type decodeStep struct {
-	kind   string
-	tokens func([]string) []string
-	// bytes changes one token by itself, for TokenBytes; nil: leaves it.
-	bytes func(dst []byte, token string) []byte
+// tokenChange rewrites a token; first says that it is the first of the text.
+type tokenChange func(token string, first bool) string
+
+// stripEnds takes a character off the ends of a text.
+type stripEnds struct {
+	content     string
+	start, stop int // at most so many
 }
 
+func (s stripEnds) apply(text string) string {
+	for i := 0; i < s.start && strings.HasPrefix(text, s.content); i++ {
+		text = text[len(s.content):]
+	}
+	for i := 0; i < s.stop && strings.HasSuffix(text, s.content); i++ {
+		text = text[:len(text)-len(s.content)]
+	}
+	return text
+}
+
+func change(token string, first bool, changes []tokenChange) string {
+	for _, f := range changes {
+		token = f(token, first)
+	}
+	return token
+}
+
+// text decodes all tokens of a text.
 func (c *decodeChain) text(tokens []string) string {
 	if c.joined {
 		return strings.Join(tokens, " ")
 	}
-	for _, s := range c.steps {
-		tokens = s.tokens(tokens)
+	for i, t := range tokens {
+		tokens[i] = change(t, i == 0, c.before)
 	}
-	return strings.Join(tokens, "")
+	if c.fallback {
+		tokens = joinFallback(tokens)
+	}
+	for i, t := range tokens {
+		tokens[i] = change(t, i == 0, c.after)
+	}
+	text := strings.Join(tokens, "")
+	return c.strip.apply(text)
 }
 
+// bytes appends what one token within a text stands for.
 func (c *decodeChain) bytes(dst []byte, token string) []byte {
 	if c.byteLevel {
 		return appendUnmapped(dst, []byte(token))
 	}
-	b := append(dst, token...)
-	for _, s := range c.steps {
-		if s.bytes != nil {
-			b = s.bytes(nil, string(b))
-		}
+	token = change(token, false, c.before)
+	if b, ok := fallbackByte(token); ok && c.fallback {
+		return append(dst, b)
 	}
-	return b
+	return append(dst, change(token, false, c.after)...)
 }
 
-func compileDecoder(d DecoderConfig, place string, depth int) (decodeChain, error) {
+func compileDecoder(d DecoderConfig, place string) (decodeChain, error) {
 	c := decodeChain{joined: d.Type == ""}
-	if err := c.add(d, place, depth); err != nil {
-		return c, err
-	}
-	for i, s := range c.steps {
-		c.byteLevel = s.kind == "ByteLevel" && i == 0 || s.kind == "Fuse" && c.byteLevel
-		if !c.byteLevel {
-			break
-		}
-	}
-	return c, nil
+	return c, c.add(d, place, 0)
 }
 
-// add appends the steps of d.
+// add puts d behind what is there.
 func (c *decodeChain) add(d DecoderConfig, place string, depth int) error {
 	if depth > maxDepth {
 		return placed(ErrSyntax, place, "nested more than %d levels deep", maxDepth)
 	}
-	step := decodeStep{kind: d.Type}
 	switch d.Type {
 	case "":
 		return nil
@@ -135,77 +155,64 @@ func (c *decodeChain) add(d DecoderConfig, place string, depth int) error {
 			}
 		}
 		return nil
-	case "ByteLevel":
-		step.tokens = func(tokens []string) []string {
-			var buf []byte
-			for _, t := range tokens {
-				buf = appendUnmapped(buf, []byte(t))
-			}
-			return []string{validUTF8(string(buf))}
-		}
-		step.bytes = func(dst []byte, token string) []byte { return appendUnmapped(dst, []byte(token)) }
 	case "Fuse":
-		step.tokens = func(tokens []string) []string { return []string{strings.Join(tokens, "")} }
-	case "ByteFallback":
-		step.tokens = joinFallback
-		step.bytes = func(dst []byte, token string) []byte {
-			if b, ok := fallbackByte(token); ok {
-				return append(dst, b)
-			}
-			return append(dst, token...)
+		c.fused = true
+		return nil
+	}
+	if c.byteLevel || c.fused && d.Type != "Strip" {
+		return placed(ErrUnsupported, place, "the decoder %q behind one that joins the tokens", d.Type)
+	}
+	one := func(f tokenChange) {
+		if c.fallback {
+			c.after = append(c.after, f)
+		} else {
+			c.before = append(c.before, f)
 		}
+	}
+	switch d.Type {
+	case "ByteLevel":
+		if c.fallback || c.before != nil {
+			return placed(ErrUnsupported, place, "the decoder ByteLevel behind others")
+		}
+		c.byteLevel = true
+	case "ByteFallback":
+		if c.fallback {
+			return placed(ErrUnsupported, place, "the decoder ByteFallback twice")
+		}
+		c.fallback = true
 	case "Replace":
-		replace, err := compileNormalizer(NormalizerConfig{Type: "Replace", Pattern: d.Pattern, Content: d.Content}, place, depth)
+		replace, err := compileNormalizer(NormalizerConfig{Type: "Replace", Pattern: d.Pattern, Content: d.Content}, place, 0)
 		if err != nil {
 			return err
 		}
-		step.tokens = func(tokens []string) []string {
-			return each(tokens, func(_ int, t string) string { return replace(t) })
-		}
-		step.bytes = func(dst []byte, token string) []byte { return append(dst, replace(token)...) }
+		one(func(t string, _ bool) string { return replace(t) })
 	case "Strip":
 		if utf8.RuneCountInString(d.Content) != 1 || d.Start < 0 || d.Stop < 0 {
 			return placed(ErrField, place, "Strip of %q, %d at the start and %d at the end", d.Content, d.Start, d.Stop)
 		}
-		step.tokens = func(tokens []string) []string {
-			return each(tokens, func(_ int, t string) string {
-				for i := 0; i < d.Start && strings.HasPrefix(t, d.Content); i++ {
-					t = t[len(d.Content):]
-				}
-				for i := 0; i < d.Stop && strings.HasSuffix(t, d.Content); i++ {
-					t = t[:len(t)-len(d.Content)]
-				}
-				return t
-			})
+		s := stripEnds{d.Content, d.Start, d.Stop}
+		switch {
+		case !c.fused:
+			one(func(t string, _ bool) string { return s.apply(t) })
+		case d.Stop > 0 || c.strip.start > 0:
+			return placed(ErrUnsupported, place, "Strip at the end of the whole text, which a stream cannot know, or twice")
+		default:
+			c.strip = s
 		}
 	case "Metaspace":
 		if utf8.RuneCountInString(d.Replacement) != 1 {
 			return placed(ErrField, place+".replacement", "expected one character, found %q", d.Replacement)
 		}
-		step.tokens = func(tokens []string) []string {
-			return each(tokens, func(i int, t string) string {
-				if i == 0 && d.PrependScheme != "never" {
-					return strings.ReplaceAll(t, d.Replacement, "")
-				}
-				return strings.ReplaceAll(t, d.Replacement, " ")
-			})
-		}
-		step.bytes = func(dst []byte, token string) []byte {
-			return append(dst, strings.ReplaceAll(token, d.Replacement, " ")...)
-		}
+		one(func(t string, first bool) string {
+			if first && d.PrependScheme != "never" {
+				return strings.ReplaceAll(t, d.Replacement, "")
+			}
+			return strings.ReplaceAll(t, d.Replacement, " ")
+		})
 	default:
 		return placed(ErrUnsupported, place+".type", "the decoder %q", d.Type)
 	}
-	c.steps = append(c.steps, step)
 	return nil
-}
-
-func each(tokens []string, f func(int, string) string) []string {
-	out := slices.Clone(tokens)
-	for i, t := range out {
-		out[i] = f(i, t)
-	}
-	return out
 }
 
 // joinFallback turns runs of tokens like "<0xE4>" into the text of their bytes, or

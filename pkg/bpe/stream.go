@@ -1,38 +1,45 @@
 package bpe
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // Decoder turns ids into text one at a time. It shows only whole characters: bytes
 // that may yet become one are held back, at most three. It always moves forward:
 // what can no longer become a character is shown as U+FFFD at once.
 //
 // For byte-level tokenizers all pieces together, with that of Flush, are exactly
-// what [Tokenizer.Decode] returns for all ids. A Decoder is for one goroutine.
+// what [Tokenizer.Decode] returns for all ids. With byte fallback (Llama 2) Decode
+// spells a whole run of byte tokens as U+FFFD when any of it is not UTF-8; a Decoder
+// does so only from the fault on. A Decoder is for one goroutine.
 type Decoder struct {
 	t    *Tokenizer
 	skip bool
 	tail []byte // bytes of a character that is not complete
 
-	// Other decoders look at several tokens at once. For them the last ids are
-	// decoded again: those of the last piece, as context, and those not yet shown.
-	ids    []int
-	shown  int    // how many of ids have been shown
-	prefix string // their text
+	// For other decoders than ByteLevel.
+	started bool // a token has been taken
+	shown   bool // a token (or run of byte tokens) has passed the fallback
+	broken  bool // the run of byte tokens is not UTF-8
+	strip   int  // how many characters are still to be stripped at the start
 }
 
 // NewDecoder returns a decoder at the start of a text.
 func (t *Tokenizer) NewDecoder(opts *DecodeOptions) *Decoder {
-	return &Decoder{t: t, skip: opts != nil && opts.SkipSpecial}
+	d := &Decoder{t: t, skip: opts != nil && opts.SkipSpecial}
+	d.restart()
+	return d
+}
+
+func (d *Decoder) restart() {
+	d.tail = d.tail[:0]
+	d.started, d.shown, d.broken = false, false, false
+	d.strip = d.t.decode.strip.start
 }
 
 // Add takes the next id and returns the text that it completes, which is often
 // empty within a character.
 func (d *Decoder) Add(id int) string {
 	if !d.t.decode.byteLevel {
-		return d.addContext(id)
+		return d.addToken(id)
 	}
 	d.tail = d.t.appendTokenBytes(d.tail, id, d.skip)
 	n := len(d.tail) - unfinished(d.tail)
@@ -47,49 +54,90 @@ func (d *Decoder) Add(id int) string {
 // Flush returns what is held back, as U+FFFD, and takes the decoder back to the
 // start of a text.
 func (d *Decoder) Flush() string {
+	var text string
 	if d.t.decode.byteLevel {
-		text := validUTF8(string(d.tail))
+		text = validUTF8(string(d.tail))
+	} else {
+		text = d.stripped(d.endRun())
+	}
+	d.restart()
+	return text
+}
+
+// addToken is Add for the other decoders: the chain of decodeChain.text, a token
+// at a time.
+func (d *Decoder) addToken(id int) string {
+	c := &d.t.decode
+	token, ok := d.t.decodable(id, d.skip)
+	if !ok {
+		return ""
+	}
+	first := !d.started
+	d.started = true
+	if c.joined {
+		if first {
+			return token
+		}
+		return " " + token
+	}
+	token = change(token, first, c.before)
+	if !c.fallback {
+		return d.stripped(change(token, first, c.after))
+	}
+	if b, ok := fallbackByte(token); ok {
+		return d.stripped(d.addByte(b))
+	}
+	text := d.endRun()
+	return d.stripped(text + d.passed(token))
+}
+
+// addByte takes a byte token and returns the character that it completes.
+func (d *Decoder) addByte(b byte) string {
+	if d.broken {
+		return replacement
+	}
+	d.tail = append(d.tail, b)
+	switch n, complete := sequence(d.tail); {
+	case complete:
+		text := string(d.tail)
 		d.tail = d.tail[:0]
-		return text
-	}
-	text := d.rest(d.t.Decode(d.ids, nil))
-	d.ids, d.shown, d.prefix = d.ids[:0], 0, ""
-	return text
-}
-
-// maxHeld is the number of tokens after which an incomplete character is shown as
-// what it is: a character has at most four bytes, so four tokens.
-const maxHeld = 4
-
-func (d *Decoder) addContext(id int) string {
-	if _, ok := d.t.decodable(id, d.skip); !ok {
+		return d.passed(text)
+	case n == len(d.tail) && unfinished(d.tail) == n:
 		return ""
 	}
-	d.ids = append(d.ids, id)
-	full := d.t.Decode(d.ids, nil)
-	if strings.HasSuffix(full, replacement) && len(d.ids)-d.shown < maxHeld {
-		return ""
-	}
-	text := d.rest(full)
-	d.ids = d.ids[:copy(d.ids, d.ids[d.shown:])]
-	d.shown = len(d.ids)
-	d.prefix = d.t.Decode(d.ids, nil)
-	return text
+	text := strings.Repeat(replacement, len(d.tail))
+	d.tail, d.broken = d.tail[:0], true
+	return d.passed(text)
 }
 
-// rest returns what full has beyond the text already shown. Where later bytes have
-// changed that text (a run of byte tokens that turned out not to be UTF-8) it
-// begins behind the characters that both have.
-func (d *Decoder) rest(full string) string {
-	if text, ok := strings.CutPrefix(full, d.prefix); ok {
-		return text
+// endRun ends a run of byte tokens.
+func (d *Decoder) endRun() string {
+	d.broken = false
+	if len(d.tail) == 0 {
+		return ""
 	}
-	i := 0
-	for i < len(full) && i < len(d.prefix) && full[i] == d.prefix[i] {
-		i++
+	text := strings.Repeat(replacement, len(d.tail))
+	d.tail = d.tail[:0]
+	return d.passed(text)
+}
+
+// passed applies the changes behind the fallback.
+func (d *Decoder) passed(text string) string {
+	first := !d.shown
+	d.shown = true
+	return change(text, first, d.t.decode.after)
+}
+
+// stripped takes off what the decoder strips from the start of the text.
+func (d *Decoder) stripped(text string) string {
+	for d.strip > 0 && text != "" {
+		content := d.t.decode.strip.content
+		if !strings.HasPrefix(text, content) {
+			d.strip = 0
+			break
+		}
+		text = text[len(content):]
+		d.strip--
 	}
-	for i > 0 && i < len(full) && !utf8.RuneStart(full[i]) {
-		i--
-	}
-	return full[i:]
+	return text
 }

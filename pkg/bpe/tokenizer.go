@@ -18,8 +18,11 @@ type Tokenizer struct {
 	decode    decodeChain
 	size      int
 
-	rules    []rule    // the merge rules in order, while building
 	encoders sync.Pool // of *encoder: scratch memory, no results
+
+	// While building:
+	rules      []rule // the merge rules in order
+	lastJoined int32  // the vocabulary's entry that the last rule makes
 }
 
 // EncodeOptions changes how [Tokenizer.Encode] reads text. The zero value, or

@@ -105,9 +105,15 @@ func (v *vocab) probe(hash uint64, content []byte) (slot int, entry int32) {
 	}
 }
 
+// find returns the entry of a token, or -1.
+func (v *vocab) find(content []byte) int32 {
+	_, e := v.probe(maphash.Bytes(v.seed, content), content)
+	return e
+}
+
 // id returns the id of a token, or -1.
 func (v *vocab) id(content []byte) int32 {
-	if _, e := v.probe(maphash.Bytes(v.seed, content), content); e >= 0 {
+	if e := v.find(content); e >= 0 {
 		return v.ids[e]
 	}
 	return -1
