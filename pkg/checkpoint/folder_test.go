@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -229,6 +230,19 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// A GGUF file is known by its first bytes too.
+func TestOpenByMagic(t *testing.T) {
+	_, f := tiny(t, testmodel.TinyOptions{})
+	c, err := Open(write(t, t.TempDir(), "sha256-0123", f.Bytes()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.Info().Kind != "gguf" {
+		t.Errorf("info %+v", c.Info())
+	}
+}
+
 // An index cannot lead out of the folder.
 func TestFolderIndexEscapes(t *testing.T) {
 	parent := t.TempDir()
@@ -298,4 +312,24 @@ func TestParseType(t *testing.T) {
 	if s := Type(77).String(); s != "type 77" {
 		t.Error(s)
 	}
+}
+
+func FuzzFolderFiles(f *testing.F) {
+	files := testmodel.TinyFS(testmodel.TinyOptions{Hidden: 2, Intermediate: 1, Heads: 1, KVHeads: 1, Layers: 1})
+	f.Add(files[configName].Data, files[generationConfigName].Data, files[tokenizerConfigName].Data)
+	f.Add([]byte(`{"dtype":1}`), []byte(`[]`), []byte(`{"chat_template":[{"name":"default","template":"x"}]}`))
+	f.Add([]byte(`{"a":1,"a":2}`), []byte(`{`), []byte(`{"chat_template":null}`))
+	f.Fuzz(func(t *testing.T, config, generation, tokenizer []byte) {
+		files := fstest.MapFS{singleName: files[singleName], configName: {Data: config}, generationConfigName: {Data: generation}, tokenizerConfigName: {Data: tokenizer}}
+		c, err := OpenFS(files, nil)
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_ = c.ChatTemplate()
+		v := &conversion{c: c, opts: &ConvertOptions{Type: BF16}}
+		if made, err := v.config(); err == nil && !json.Valid(made) {
+			t.Errorf("%q gives %q, which is no JSON", config, made)
+		}
+	})
 }

@@ -19,7 +19,8 @@ type preTokenizer struct {
 // github.com/ggml-org/llama.cpp; the stages are those of the tokenizer.json
 // files which the names stand for. NFC, which llama.cpp leaves out, is theirs
 // too (Qwen2Converter in convert_slow_tokenizer.py of transformers; MPT's
-// tokenizer.json).
+// tokenizer.json). A file without a name, or with "default", gets GPT-2's
+// stages, where llama.cpp has expressions of its own and warns.
 func preTokenizerOf(name string) (preTokenizer, error) {
 	gpt2 := bpe.PreTokenizerConfig{Type: "ByteLevel", UseRegex: true}
 	bytes := bpe.PreTokenizerConfig{Type: "ByteLevel"}

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -13,7 +14,7 @@ import (
 )
 
 // Open opens the checkpoint at a path: a folder, a .safetensors file or its
-// index with config.json beside it, or a .gguf file. A folder holds
+// index with config.json beside it, or a GGUF file. A folder holds
 // model.safetensors, or model.safetensors.index.json with what it lists, or
 // exactly one .gguf file. opts may be nil.
 //
@@ -76,18 +77,29 @@ func openFolder(fsys fs.FS, place string, opts *Options) (*Checkpoint, error) {
 func openFile(fsys fs.FS, name string, opts *Options) (*Checkpoint, error) {
 	var s source
 	var err error
-	switch strings.ToLower(path.Ext(name)) {
-	case ".gguf":
-		s, err = openGGUF(fsys, name, opts)
-	case ".safetensors", ".json":
+	switch ext := strings.ToLower(path.Ext(name)); {
+	case ext == ".safetensors", ext == ".json":
 		s, err = openSafetensors(fsys, name, opts)
+	case ext == ".gguf", beginsLikeGGUF(fsys, name): // stores that name files by digest give no extension
+		s, err = openGGUF(fsys, name, opts)
 	default:
-		err = fmt.Errorf("checkpoint: %w: %s is neither a .safetensors nor a .gguf file", ErrNoCheckpoint, name)
+		err = fmt.Errorf("checkpoint: %w: %s is neither a .safetensors nor a GGUF file", ErrNoCheckpoint, name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &Checkpoint{source: s}, nil
+}
+
+func beginsLikeGGUF(fsys fs.FS, name string) bool {
+	f, _, err := regular(fsys, name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var magic [4]byte
+	_, err = io.ReadFull(f, magic[:])
+	return err == nil && string(magic[:]) == "GGUF"
 }
 
 // regular opens a regular file and returns its size. It looks before it opens:
