@@ -10,12 +10,27 @@ import (
 //go:generate go -C gen run ./floats -out ../floats_amd64.s -stubs ../floats_stubs_amd64.go -pkg simd
 
 // Products are computed in blocks: rows of weights that stay in the
-// second-level cache, against few enough rows of activations that those stay in
-// the first-level cache, or in the second for long rows.
+// second-level cache, against rows of activations that stay in the first-level
+// cache, if at least 12 fit, or in the second one beside the weights.
 const (
 	weightsInCache = 512 << 10
-	actsAtOnce     = 12
+	actsInL1       = 32 << 10
+	actsInL2       = 256 << 10
 )
+
+// actsAtOnce returns the rows of activations of a block, a multiple of what any
+// tile takes.
+func actsAtOnce(cols int) int {
+	const tiles = 12
+	row := 4 * max(cols, 1)
+	if n := actsInL1 / row; n >= tiles {
+		return n / tiles * tiles
+	}
+	if n := 3 * tiles; n*row <= actsInL2 {
+		return n
+	}
+	return tiles
+}
 
 func matMul(isa ISA, f Float, dst []float32, ldd int, w []byte, rows, cols int, x []float32, ldx, n int) {
 	if isa == Portable {
@@ -62,12 +77,13 @@ func matrixProduct(isa ISA, f Float, dst []float32, ldd int, w unsafe.Pointer, s
 		return
 	}
 	block := max(weightsInCache/max(stride, 1)&^3, 4)
+	acts := actsAtOnce(cols)
 	for r0 := 0; r0 < rows; r0 += block {
 		fours := min(block, rows-r0) / 4
-		for j := 0; j < n; j += actsAtOnce {
+		for j := 0; j < n; j += acts {
 			for r := r0; r < r0+fours; r++ {
 				tile(isa, f, at(d, j*ldd+r), ldd, fours, unsafe.Add(w, r*stride), fours*stride,
-					at(a, j*ldx), ldx, min(actsAtOnce, n-j), cols, nil, nil)
+					at(a, j*ldx), ldx, min(acts, n-j), cols, nil, nil)
 			}
 		}
 	}
@@ -81,10 +97,11 @@ func matrixProduct(isa ISA, f Float, dst []float32, ldd int, w unsafe.Pointer, s
 // productWithTails is matrixProduct for AVX2 and rows that are no multiple of
 // 16, which no kernel of AVX2 reads beyond their whole steps.
 func productWithTails(f Float, dst []float32, ldd int, w unsafe.Pointer, stride, rows, cols int, x []float32, ldx, n int) {
+	const acts = 12
 	whole := cols &^ (lanes - 1)
-	for j0 := 0; j0 < n; j0 += actsAtOnce {
-		m := min(actsAtOnce, n-j0)
-		var xtails [actsAtOnce][lanes]float32
+	for j0 := 0; j0 < n; j0 += acts {
+		m := min(acts, n-j0)
+		var xtails [acts][lanes]float32
 		for j := range m {
 			copy(xtails[j][:], x[(j0+j)*ldx+whole:][:cols-whole])
 		}
