@@ -423,6 +423,18 @@ func TestRefusedIndexUnmaps(t *testing.T) {
 	}
 }
 
+// A failing Write leaves no file open.
+func TestFailedWriteCloses(t *testing.T) {
+	files := openFiles(t)
+	source := Source{Name: "t", DType: U8, Shape: []uint64{4}, Write: func(io.Writer) error { return io.ErrClosedPipe }}
+	if err := Write(filepath.Join(t.TempDir(), singleName), []Source{source}, nil, nil); !errors.Is(err, io.ErrClosedPipe) {
+		t.Fatal(err)
+	}
+	if n := openFiles(t); n != files {
+		t.Errorf("%d open files, %d before", n, files)
+	}
+}
+
 func mappings(t *testing.T, path string) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/maps")

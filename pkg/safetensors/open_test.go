@@ -233,7 +233,8 @@ func (l lyingInfo) Size() int64 { return l.size }
 
 // What callers get is theirs: changing it does not change the File.
 func TestResultsAreCopies(t *testing.T) {
-	f, err := Parse(raw(`{"__metadata__":{"k":"v"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 1), nil)
+	f, err := Parse(raw(`{"__metadata__":{"k":"v"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},`+
+		`"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, 1, 2), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
