@@ -41,7 +41,7 @@ func TestFolder(t *testing.T) {
 		if err != nil || x.Type != BF16 || !slices.Equal(x.Shape, []int{64, 96}) || len(x.Data) != 2*64*96 || x.Elements() != 64*96 {
 			t.Errorf("tensor %v %v, %d bytes, %v", x.Type, x.Shape, len(x.Data), err)
 		}
-		if i := c.Info(); i.Kind != "safetensors" || i.Format != "bf16" || i.Tensors != len(c.Names()) || i.Bytes != 2*i.Weights || i.Memory != safetensors.Mapped || i.Repacked.Tensors != 0 {
+		if i := c.Info(); i.Kind != "safetensors" || i.Format != "bf16" || i.Tensors != len(c.Names()) || i.Bytes != 2*i.Weights || i.Memory != mapped() || i.Repacked.Tensors != 0 {
 			t.Errorf("info %+v", i)
 		}
 		if p, err := c.Pin(); err != nil || p.Wanted == 0 {

@@ -81,7 +81,7 @@ func (s *ggufSource) read(fsys fs.FS) error {
 	if size == 0 {
 		return fmt.Errorf("%w: it is empty", ErrNoCheckpoint)
 	}
-	if file, ok := f.(*os.File); ok && s.mode != safetensors.Private {
+	if file, ok := f.(*os.File); ok && canMap && s.mode != safetensors.Private {
 		s.data, err = mapFile(file, size)
 		s.mapped = true
 	} else {

@@ -4,7 +4,17 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/leveret-os/leveret/pkg/safetensors"
 )
+
+// mapped is the mode of a file that was to be mapped.
+func mapped() safetensors.Memory {
+	if canMap {
+		return safetensors.Mapped
+	}
+	return safetensors.Private
+}
 
 // write writes a file into a folder and returns its path.
 func write(t testing.TB, dir, name string, data []byte) string {

@@ -1,3 +1,5 @@
+//go:build !nommap
+
 package checkpoint
 
 import "golang.org/x/sys/unix"

@@ -1,4 +1,4 @@
-//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly) || nommap
 
 package checkpoint
 
@@ -12,10 +12,13 @@ import (
 	"github.com/leveret-os/leveret/pkg/safetensors"
 )
 
+// canMap tells whether this system maps files.
+const canMap = false
+
 // memory is memory of Go's heap on systems without mmap.
 type memory []byte
 
-func mapFile(file *os.File, size int64) (memory, error) { return readMemory(file, size) }
+func mapFile(*os.File, int64) (memory, error) { return nil, safetensors.ErrNotMapped }
 
 func reserve(size int64) (memory, error) {
 	if size > math.MaxInt/2 {

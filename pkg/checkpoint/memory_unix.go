@@ -1,4 +1,4 @@
-//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+//go:build (linux || darwin || freebsd || netbsd || openbsd || dragonfly) && !nommap
 
 package checkpoint
 
@@ -12,6 +12,9 @@ import (
 
 	"github.com/leveret-os/leveret/pkg/safetensors"
 )
+
+// canMap tells whether this system maps files.
+const canMap = true
 
 // memory is memory outside Go's heap: a mapped file, or anonymous memory.
 type memory []byte
