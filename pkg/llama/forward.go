@@ -53,6 +53,7 @@ type engine struct {
 	positRow func(worker, i int)
 	attnUnit func(worker, i int)
 	normRow  func(worker, i int)
+	quantRow func(worker, i int)
 	mulPiece func(worker, i int)
 }
 
@@ -69,7 +70,7 @@ func newEngine(c *Config, w *weights, isa simd.ISA, threads int) (*engine, error
 	}
 	e.scores = make([][]float32, e.pool.Size())
 	e.embedRow, e.positRow, e.attnUnit = e.embed, e.position, e.attend
-	e.normRow, e.mulPiece = e.addNorm, e.multiplyPiece
+	e.normRow, e.quantRow, e.mulPiece = e.addNorm, e.quantizeRow, e.multiplyPiece
 	return e, nil
 }
 
@@ -287,7 +288,8 @@ func (e *engine) run(x []float32, n int, gated bool, terms []term) {
 		p.tiles = terms[0].w.tiles()
 	}
 	if blocked {
-		e.kernels.Quantize(&e.acts, x, terms[0].w.cols, terms[0].w.cols, n)
+		e.kernels.Reserve(&e.acts, terms[0].w.cols, n)
+		e.pool.Run(n, e.quantRow)
 	}
 	pieces := e.pieces(bytes, n)
 	p.size = (p.tiles + pieces - 1) / pieces
@@ -302,6 +304,11 @@ func (e *engine) pieces(bytes, n int) int {
 		return 1
 	}
 	return min(4*e.pool.Size(), max(1, bytes/least*n))
+}
+
+// quantizeRow quantises row i of the product's activations.
+func (e *engine) quantizeRow(_, i int) {
+	e.kernels.QuantizeRows(&e.acts, e.job.x, e.job.terms[0].w.cols, i, 1)
 }
 
 func (e *engine) multiplyPiece(_, i int) {
