@@ -5,6 +5,8 @@ package simd
 import (
 	"math"
 	"unsafe"
+
+	"github.com/viterin/vek/vek32"
 )
 
 //go:generate go -C gen run ./floats -out ../floats_amd64.s -stubs ../floats_stubs_amd64.go -pkg simd
@@ -240,15 +242,14 @@ func siluMul(isa ISA, gate, up []float32) {
 }
 
 func add(isa ISA, x, y []float32) {
-	whole := wholeSteps(isa, len(y))
 	switch {
-	case whole == 0:
+	case isa == Portable || len(y) == 0 || &x[0] == &y[0]: // vek takes neither nothing nor the same slice twice
+		addPortable(x, y)
 	case isa == AVX512:
-		addAVX512(&x[0], &y[0], whole)
+		addAVX512(&x[0], &y[0], len(y))
 	default:
-		addAVX2(&x[0], &y[0], whole)
+		vek32.Add_Inplace(x, y)
 	}
-	addPortable(x[whole:], y[whole:])
 }
 
 // wholeSteps returns how many of n elements the kernels on vectors take; the

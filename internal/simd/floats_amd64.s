@@ -3820,33 +3820,6 @@ loop_tail:
 	VZEROUPPER
 	RET
 
-// func addAVX2(x *float32, y *float32, n int)
-// Requires: AVX
-TEXT ·addAVX2(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), AX
-	MOVQ y+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $0x10, DX
-	JL   loop_tail
-
-loop:
-	VMOVUPS (AX)(BX*1), Y0
-	VMOVUPS (CX)(BX*1), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	VMOVUPS 32(AX)(BX*1), Y0
-	VMOVUPS 32(CX)(BX*1), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*1)
-	ADDQ    $0x40, BX
-	SUBQ    $0x10, DX
-	JGE     loop
-
-loop_tail:
-	VZEROUPPER
-	RET
-
 // func readMemoryAVX2(p *byte, n int)
 // Requires: AVX, AVX2
 TEXT ·readMemoryAVX2(SB), NOSPLIT, $0-16

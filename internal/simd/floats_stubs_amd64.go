@@ -84,11 +84,6 @@ func siluMulAVX2(gate *float32, up *float32, n int)
 //go:noescape
 func ropeAVX2(x *float32, cos *float32, sin *float32, half int, heads int)
 
-// addAVX2 adds y to x. n must be a multiple of 16.
-//
-//go:noescape
-func addAVX2(x *float32, y *float32, n int)
-
 // readMemoryAVX2 reads n bytes, a multiple of 512. Benchmarks use it.
 func readMemoryAVX2(p *byte, n int)
 
