@@ -9,6 +9,9 @@ import (
 // match costs at most this much at each place of the text.
 const maxContent = 1024
 
+// maxAdded bounds the length of all added tokens together.
+const maxAdded = 1 << 22
+
 // addedVocab holds the added tokens and finds them in text.
 type addedVocab struct {
 	tokens     []AddedToken    // by id
@@ -23,6 +26,7 @@ type addedVocab struct {
 // newAddedVocab resolves the ids of tokens and prepares the matchers.
 func newAddedVocab(tokens []AddedToken, v *vocab, normalize normalizer, place string) (*addedVocab, error) {
 	a := &addedVocab{byID: map[int]int{}, byContent: map[string]int{}, specials: map[string]bool{}}
+	total := 0
 	for i, tok := range tokens {
 		where := func() string { return placeIndex(place, i) }
 		if tok.Content == "" {
@@ -30,6 +34,9 @@ func newAddedVocab(tokens []AddedToken, v *vocab, normalize normalizer, place st
 		}
 		if len(tok.Content) > maxContent {
 			return nil, placed(ErrAddedToken, where(), "the content is %d bytes long, at most %d are allowed", len(tok.Content), maxContent)
+		}
+		if total += len(tok.Content); total > maxAdded {
+			return nil, placed(ErrAddedToken, where(), "the added tokens have more than %d bytes", maxAdded)
 		}
 		if !utf8.ValidString(tok.Content) {
 			return nil, placed(ErrAddedToken, where(), "the content %q is not UTF-8", tok.Content)
@@ -41,7 +48,7 @@ func newAddedVocab(tokens []AddedToken, v *vocab, normalize normalizer, place st
 		} else if tok.ID < 0 || tok.ID >= maxSparse+maxHoles*(len(v.ids)+len(tokens)) {
 			return nil, placed(ErrAddedToken, where(), "the id %d of %q is out of range", tok.ID, tok.Content)
 		} else if other, ok := v.content(tok.ID); ok {
-			return nil, placed(ErrAddedToken, where(), "%q has the id %d, which is the vocabulary's %q", tok.Content, tok.ID, other)
+			return nil, placed(ErrAddedToken, where(), "%q has the id %d, which is the vocabulary's %q", tok.Content, tok.ID, clip(other))
 		}
 		if k, ok := a.byID[tok.ID]; ok {
 			if a.tokens[k].Content != tok.Content {
@@ -70,6 +77,9 @@ func newAddedVocab(tokens []AddedToken, v *vocab, normalize normalizer, place st
 		}
 		if normalize != nil {
 			a.decoded[i] = normalize(tok.Content)
+			if total += len(a.decoded[i]); total > 2*maxAdded || len(a.decoded[i]) > 4*maxContent {
+				return nil, placed(ErrAddedToken, place, "%q becomes %d bytes when normalised", tok.Content, len(a.decoded[i]))
+			}
 		}
 		a.normalized.add(a.decoded[i], tok, special)
 	}
@@ -152,7 +162,7 @@ func (m *matcher) useless(parseSpecial bool) bool {
 // White space that a match took by RStrip may be part of the next match too; what
 // follows then begins behind the later one. All this is as in tokenizers.
 func (m *matcher) cut(text string, parseSpecial bool, token func(id int), rest func(start, end int)) {
-	done := 0
+	done, spaceEnd := 0, 0
 	for i := 0; i < len(text); {
 		if !m.first[text[i]] {
 			i++
@@ -180,7 +190,11 @@ func (m *matcher) cut(text string, parseSpecial bool, token func(id int), rest f
 			start = max(start, done)
 		}
 		if tok.RStrip {
-			stop = m.t.while(text, stop, classSpace)
+			// Within white space that was taken before, its end is known.
+			if stop >= spaceEnd {
+				spaceEnd = m.t.while(text, stop, classSpace)
+			}
+			stop = spaceEnd
 		}
 		if start >= stop {
 			continue // all of it was the white space that the last match took

@@ -18,7 +18,7 @@ func New(def Definition) (*Tokenizer, error) {
 			continue
 		}
 		if !utf8.ValidString(content) {
-			return nil, placed(ErrVocab, placeIndex("Vocab", id), "%q is not UTF-8", content)
+			return nil, placed(ErrVocab, placeIndex("Vocab", id), "%q is not UTF-8", clip(content))
 		}
 		v.arena = append(v.arena, content...)
 		v.end = append(v.end, uint32(len(v.arena)))
@@ -56,11 +56,11 @@ func (t *Tokenizer) addMerge(a, b, scratch []byte) ([]byte, error) {
 	}
 	switch {
 	case left < 0:
-		return scratch, fmt.Errorf("%q is not in the vocabulary", a)
+		return scratch, fmt.Errorf("%q is not in the vocabulary", clip(a))
 	case right < 0:
-		return scratch, fmt.Errorf("%q is not in the vocabulary", b)
+		return scratch, fmt.Errorf("%q is not in the vocabulary", clip(b))
 	case joined < 0:
-		return scratch, fmt.Errorf("%q, which %q and %q make, is not in the vocabulary", scratch, a, b)
+		return scratch, fmt.Errorf("%q, which %q and %q make, is not in the vocabulary", clip(scratch), clip(a), clip(b))
 	}
 	t.rules = append(t.rules, rule{left, right, joined})
 	return scratch, nil
@@ -74,7 +74,7 @@ func (t *Tokenizer) finish(addedPlace, unknownPlace string) (*Tokenizer, error) 
 	t.model.pairs = newPairTable(t.rules)
 	t.rules = nil
 	var err error
-	if t.normalize, err = compileNormalizer(d.Normalizer, "normalizer", 0); err != nil {
+	if t.normalize, err = compileNormalizer(d.Normalizer, "normalizer"); err != nil {
 		return nil, err
 	}
 	var byteLevel bool
@@ -135,8 +135,11 @@ func (t *Tokenizer) compilePostProcessor(p PostProcessorConfig, place string, de
 			}
 			for _, id := range piece.IDs {
 				if _, ok := t.Token(id); !ok {
-					return nil, nil, placed(ErrField, where, "the special token %q has the id %d, which no token has", piece.Special, id)
+					return nil, nil, placed(ErrField, where, "the special token %q has the id %d, which no token has", clip(piece.Special), id)
 				}
+			}
+			if len(before)+len(after)+len(piece.IDs) > maxGrowth {
+				return nil, nil, placed(ErrUnsupported, where, "more than %d special tokens", maxGrowth)
 			}
 			if texts == 0 {
 				before = append(before, piece.IDs...)
@@ -149,5 +152,5 @@ func (t *Tokenizer) compilePostProcessor(p PostProcessorConfig, place string, de
 		}
 		return before, after, nil
 	}
-	return nil, nil, placed(ErrUnsupported, place+".type", "the post-processor %q", p.Type)
+	return nil, nil, placed(ErrUnsupported, place+".type", "the post-processor %q", clip(p.Type))
 }

@@ -73,6 +73,7 @@ type decodeChain struct {
 	byteLevel bool // ByteLevel alone, which has a path of its own
 	joined    bool // no decoder: tokens are joined by spaces
 	before    []tokenChange
+	growth    float64 // how much longer the changes can make a token
 	fallback  bool
 	after     []tokenChange
 	fused     bool      // Fuse: strips come after it
@@ -136,7 +137,7 @@ func (c *decodeChain) bytes(dst []byte, token string) []byte {
 }
 
 func compileDecoder(d DecoderConfig, place string) (decodeChain, error) {
-	c := decodeChain{joined: d.Type == ""}
+	c := decodeChain{joined: d.Type == "", growth: 1}
 	return c, c.add(d, place, 0)
 }
 
@@ -159,8 +160,11 @@ func (c *decodeChain) add(d DecoderConfig, place string, depth int) error {
 		c.fused = true
 		return nil
 	}
+	if len(c.before)+len(c.after) >= maxStages {
+		return placed(ErrUnsupported, place, "more than %d decoders", maxStages)
+	}
 	if c.byteLevel || c.fused && d.Type != "Strip" {
-		return placed(ErrUnsupported, place, "the decoder %q behind one that joins the tokens", d.Type)
+		return placed(ErrUnsupported, place, "the decoder %q behind one that joins the tokens", clip(d.Type))
 	}
 	one := func(f tokenChange) {
 		if c.fallback {
@@ -181,14 +185,18 @@ func (c *decodeChain) add(d DecoderConfig, place string, depth int) error {
 		}
 		c.fallback = true
 	case "Replace":
-		replace, err := compileNormalizer(NormalizerConfig{Type: "Replace", Pattern: d.Pattern, Content: d.Content}, place, 0)
+		replace, err := compileNormalizer(NormalizerConfig{Type: "Replace", Pattern: d.Pattern, Content: d.Content}, place)
 		if err != nil {
 			return err
+		}
+		c.growth *= max(1, float64(len(d.Content))/float64(max(1, len(d.Pattern.String))))
+		if c.growth > maxGrowth {
+			return placed(ErrUnsupported, place, "text that grows by more than %d times", maxGrowth)
 		}
 		one(func(t string, _ bool) string { return replace(t) })
 	case "Strip":
 		if utf8.RuneCountInString(d.Content) != 1 || d.Start < 0 || d.Stop < 0 {
-			return placed(ErrField, place, "Strip of %q, %d at the start and %d at the end", d.Content, d.Start, d.Stop)
+			return placed(ErrField, place, "Strip of %q, %d at the start and %d at the end", clip(d.Content), d.Start, d.Stop)
 		}
 		s := stripEnds{d.Content, d.Start, d.Stop}
 		switch {
@@ -201,7 +209,7 @@ func (c *decodeChain) add(d DecoderConfig, place string, depth int) error {
 		}
 	case "Metaspace":
 		if utf8.RuneCountInString(d.Replacement) != 1 {
-			return placed(ErrField, place+".replacement", "expected one character, found %q", d.Replacement)
+			return placed(ErrField, place+".replacement", "expected one character, found %q", clip(d.Replacement))
 		}
 		one(func(t string, first bool) string {
 			if first && d.PrependScheme != "never" {
@@ -210,7 +218,7 @@ func (c *decodeChain) add(d DecoderConfig, place string, depth int) error {
 			return strings.ReplaceAll(t, d.Replacement, " ")
 		})
 	default:
-		return placed(ErrUnsupported, place+".type", "the decoder %q", d.Type)
+		return placed(ErrUnsupported, place+".type", "the decoder %q", clip(d.Type))
 	}
 	return nil
 }

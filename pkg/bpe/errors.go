@@ -34,6 +34,22 @@ var (
 	ErrAddedToken = errors.New("bad added token")
 )
 
+// The limits of a tokenizer's stages. Real ones stay far below; without limits a
+// small file could make each text grow without bound.
+const (
+	maxStages = 64   // stages in a row
+	maxGrowth = 4096 // how many times longer stages may make a text, in bytes
+)
+
+// clip shortens text from a file for an error.
+func clip[T string | []byte](s T) T {
+	const most = 2000
+	if len(s) > most {
+		return s[:most]
+	}
+	return s
+}
+
 // placed wraps a cause with the place where it was found and what was found.
 func placed(cause error, place, format string, args ...any) error {
 	return fmt.Errorf("bpe: %s: %w: %s", place, cause, fmt.Sprintf(format, args...))

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"unicode/utf8"
 )
 
@@ -140,3 +142,14 @@ func wantError(t *testing.T, err, cause error, parts ...string) {
 }
 
 func quote(s string) string { return strconv.Quote(s) }
+
+// mapFS is a folder of files in memory.
+type mapFS map[string][]byte
+
+func (m mapFS) Open(name string) (fs.File, error) {
+	files := fstest.MapFS{}
+	for n, data := range m {
+		files[n] = &fstest.MapFile{Data: data}
+	}
+	return files.Open(name)
+}

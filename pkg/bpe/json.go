@@ -93,13 +93,13 @@ func (r *jsonReader) kind() string {
 		return "an array"
 	case c == '"':
 		return "a string"
-	case c == 't', c == 'f':
+	case r.at("true"), r.at("false"):
 		return "a boolean"
-	case c == 'n':
+	case r.at("null"):
 		return "null"
 	case c == '-', '0' <= c && c <= '9':
 		return "a number"
-	case r.pos >= len(r.data):
+	case r.pos >= len(r.data), (c == 't' || c == 'f' || c == 'n') && len(r.data)-r.pos < 5:
 		return "the end of the file"
 	default:
 		return fmt.Sprintf("%q", c)
@@ -125,7 +125,7 @@ func (r *jsonReader) object(f func(key string) error) error {
 	return r.members(func(key []byte) error {
 		k := string(key)
 		if seen[k] {
-			return r.field("the name %q appears twice", k)
+			return r.field("the name %q appears twice", clip(k))
 		}
 		seen[k] = true
 		n := r.push(k)
@@ -358,11 +358,15 @@ func (r *jsonReader) bool() (bool, error) {
 // literal reads the given word if it is next.
 func (r *jsonReader) literal(word string) bool {
 	r.peek()
-	if len(r.data)-r.pos < len(word) || string(r.data[r.pos:r.pos+len(word)]) != word {
+	if !r.at(word) {
 		return false
 	}
 	r.pos += len(word)
 	return true
+}
+
+func (r *jsonReader) at(word string) bool {
+	return len(r.data)-r.pos >= len(word) && string(r.data[r.pos:r.pos+len(word)]) == word
 }
 
 // id reads a token id: a whole number that an int32 holds.
@@ -404,17 +408,41 @@ func (r *jsonReader) float() (float64, error) {
 		return 0, r.mismatch("a number")
 	}
 	start := r.pos
-	for r.pos < len(r.data) {
-		switch c := r.data[r.pos]; {
-		case '0' <= c && c <= '9', c == '-', c == '+', c == '.', c == 'e', c == 'E':
-			r.pos++
-			continue
+	next := func() byte {
+		if r.pos < len(r.data) {
+			return r.data[r.pos]
 		}
-		break
+		return 0
+	}
+	digits := func() bool {
+		from := r.pos
+		for '0' <= next() && next() <= '9' {
+			r.pos++
+		}
+		return r.pos > from
+	}
+	if c == '-' {
+		r.pos++
+	}
+	first := r.pos
+	ok := digits() && (r.data[first] != '0' || r.pos == first+1)
+	if ok && next() == '.' {
+		r.pos++
+		ok = digits()
+	}
+	if ok && next()|0x20 == 'e' {
+		r.pos++
+		if next() == '+' || next() == '-' {
+			r.pos++
+		}
+		ok = digits()
+	}
+	if !ok {
+		return 0, r.syntax("not a number: %q", clip(r.data[start:r.pos]))
 	}
 	v, err := strconv.ParseFloat(string(r.data[start:r.pos]), 64)
 	if err != nil {
-		return 0, r.syntax("not a number: %q", r.data[start:r.pos])
+		return 0, r.field("the number %q is out of range", clip(r.data[start:r.pos]))
 	}
 	return v, nil
 }

@@ -115,7 +115,7 @@ func (t *Tokenizer) mergesFile(data []byte) error {
 		}
 		a, b, ok := cutMerge(line)
 		if !ok {
-			return placed(ErrSyntax, where(), "%q is not two tokens with a space between", line)
+			return placed(ErrSyntax, where(), "%q is not two tokens with a space between", clip(line))
 		}
 		var err error
 		if scratch, err = t.addMerge(a, b, scratch); err != nil {
@@ -208,7 +208,7 @@ func (c *folderConfig) tokenizerConfig(p *parser, specials map[string]bool) erro
 			err = p.object(func(id string) error {
 				n, err := strconv.ParseUint(id, 10, 31)
 				if err != nil {
-					return p.field("%q is not a token id", id)
+					return p.field("%q is not a token id", clip(id))
 				}
 				tok := AddedToken{ID: int(n)}
 				err = p.addedToken(&tok)
@@ -290,7 +290,7 @@ func (c *folderConfig) stages(d *Definition) error {
 			{Type: "ByteLevel", AddPrefixSpace: c.addPrefixSpace},
 		}}
 	default:
-		return placed(ErrUnsupported, "tokenizer_config.json.tokenizer_class", "%q without a tokenizer.json", c.class)
+		return placed(ErrUnsupported, "tokenizer_config.json.tokenizer_class", "%q without a tokenizer.json", clip(c.class))
 	}
 	return nil
 }

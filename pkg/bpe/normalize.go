@@ -12,66 +12,94 @@ import (
 type normalizer func(string) string
 
 // compileNormalizer returns nil for no normaliser.
-func compileNormalizer(n NormalizerConfig, place string, depth int) (normalizer, error) {
-	if depth > maxDepth {
-		return nil, placed(ErrSyntax, place, "nested more than %d levels deep", maxDepth)
+func compileNormalizer(n NormalizerConfig, place string) (normalizer, error) {
+	c := normalizerCompiler{growth: 1}
+	if err := c.add(n, place, 0); err != nil {
+		return nil, err
 	}
+	switch len(c.steps) {
+	case 0:
+		return nil, nil
+	case 1:
+		return c.steps[0], nil
+	}
+	return func(s string) string {
+		for _, f := range c.steps {
+			s = f(s)
+		}
+		return s
+	}, nil
+}
+
+// normalizerCompiler lays a normaliser out in a row.
+type normalizerCompiler struct {
+	steps  []normalizer
+	growth float64
+}
+
+func (c *normalizerCompiler) add(n NormalizerConfig, place string, depth int) error {
+	if depth > maxDepth {
+		return placed(ErrSyntax, place, "nested more than %d levels deep", maxDepth)
+	}
+	if n.Type == "Sequence" {
+		for i, m := range n.Normalizers {
+			if err := c.add(m, fmt.Sprintf("%s.normalizers[%d]", place, i), depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	f, growth, err := compileOne(n, place)
+	if err != nil || f == nil {
+		return err
+	}
+	c.steps = append(c.steps, f)
+	c.growth *= growth
+	if len(c.steps) > maxStages || c.growth > maxGrowth {
+		return placed(ErrUnsupported, place, "more than %d normalisers, or text that grows by more than %d times", maxStages, maxGrowth)
+	}
+	return nil
+}
+
+// compileOne returns a single normaliser and how much longer it can make a text.
+func compileOne(n NormalizerConfig, place string) (normalizer, float64, error) {
 	switch n.Type {
 	case "":
-		return nil, nil
+		return nil, 1, nil
 	case "NFC":
-		return normalForm(norm.NFC), nil
+		return normalForm(norm.NFC), 3, nil // the factors of UAX #15, for UTF-8
 	case "NFD":
-		return normalForm(norm.NFD), nil
+		return normalForm(norm.NFD), 3, nil
 	case "NFKC":
-		return normalForm(norm.NFKC), nil
+		return normalForm(norm.NFKC), 11, nil
 	case "NFKD":
-		return normalForm(norm.NFKD), nil
+		return normalForm(norm.NFKD), 11, nil
 	case "Lowercase":
-		return lowercase, nil
+		return lowercase, 1.5, nil
 	case "ByteLevel":
-		return func(s string) string { return string(appendMapped(nil, s)) }, nil
+		return func(s string) string { return string(appendMapped(nil, s)) }, 2, nil
 	case "Prepend":
+		if len(n.Prepend) > maxGrowth {
+			return nil, 0, placed(ErrUnsupported, place+".prepend", "text of %d bytes, at most %d are allowed", len(n.Prepend), maxGrowth)
+		}
 		return func(s string) string {
 			if s == "" {
 				return s
 			}
 			return n.Prepend + s
-		}, nil
+		}, 1, nil
 	case "Strip":
 		t := classes()
-		return func(s string) string { return strip(t, s, n.StripLeft, n.StripRight) }, nil
+		return func(s string) string { return strip(t, s, n.StripLeft, n.StripRight) }, 1, nil
 	case "Replace":
-		if n.Pattern.String != "" && n.Pattern.Regex == "" {
-			return func(s string) string { return strings.ReplaceAll(s, n.Pattern.String, n.Content) }, nil
-		}
 		scan, err := compilePattern(n.Pattern, place+".pattern")
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		return func(s string) string { return replaceAll(scan, s, n.Content) }, nil
-	case "Sequence":
-		var all []normalizer
-		for i, m := range n.Normalizers {
-			f, err := compileNormalizer(m, fmt.Sprintf("%s.normalizers[%d]", place, i), depth+1)
-			if err != nil {
-				return nil, err
-			}
-			if f != nil {
-				all = append(all, f)
-			}
-		}
-		if len(all) == 0 {
-			return nil, nil
-		}
-		return func(s string) string {
-			for _, f := range all {
-				s = f(s)
-			}
-			return s
-		}, nil
+		growth := max(1, float64(len(n.Content))/float64(max(1, len(n.Pattern.String))))
+		return func(s string) string { return replaceAll(scan, s, n.Content) }, growth, nil
 	}
-	return nil, placed(ErrUnsupported, place+".type", "the normaliser %q", n.Type)
+	return nil, 0, placed(ErrUnsupported, place+".type", "the normaliser %q", clip(n.Type))
 }
 
 func strip(t *classTable, s string, left, right bool) string {
@@ -86,6 +114,9 @@ func strip(t *classTable, s string, left, right bool) string {
 }
 
 func replaceAll(scan scanner, s, content string) string {
+	if start, _ := scan.next(s, 0); start == len(s) {
+		return s
+	}
 	var out strings.Builder
 	for i := 0; i < len(s); {
 		start, end := scan.next(s, i)

@@ -18,7 +18,7 @@ func Parse(tokenizerJSON []byte) (*Tokenizer, error) {
 		case "version":
 			version, err := p.string()
 			if err == nil && version != "1.0" {
-				return placed(ErrUnsupported, p.place(), "version %q", version)
+				return placed(ErrUnsupported, p.place(), "version %q", clip(version))
 			}
 			return err
 		case "added_tokens":
@@ -108,7 +108,7 @@ func (p *parser) model() error {
 		case "type":
 			kind, err = p.string()
 			if err == nil && kind != "BPE" {
-				return placed(ErrUnsupported, p.place(), "the model %q", kind)
+				return placed(ErrUnsupported, p.place(), "the model %q", clip(kind))
 			}
 		case "vocab":
 			haveVocab = true
@@ -141,7 +141,7 @@ func (p *parser) model() error {
 		case "continuing_subword_prefix", "end_of_word_suffix":
 			s, err := p.stringOrNull()
 			if err == nil && s != "" {
-				return placed(ErrUnsupported, p.place(), "%q", s)
+				return placed(ErrUnsupported, p.place(), "%q", clip(s))
 			}
 			return err
 		default:
@@ -230,7 +230,7 @@ func (p *parser) merges() error {
 			if s, err = p.stringBytes(); err == nil {
 				var ok bool
 				if a, b, ok = cutMerge(s); !ok {
-					err = p.field("merge %d is %q, not two tokens with a space between", i, s)
+					err = p.field("merge %d is %q, not two tokens with a space between", i, clip(s))
 				}
 			}
 		}

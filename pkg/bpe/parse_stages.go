@@ -167,7 +167,7 @@ func (p *parser) metaspace(scheme *string, addPrefixSpace bool, seen map[string]
 	}
 	if seen["add_prefix_space"] && !addPrefixSpace {
 		if seen["prepend_scheme"] && *scheme != "never" {
-			return p.field("add_prefix_space is false but prepend_scheme is %q", *scheme)
+			return p.field("add_prefix_space is false but prepend_scheme is %q", clip(*scheme))
 		}
 		*scheme = "never"
 	}
@@ -224,7 +224,7 @@ func (p *parser) postProcessor() (out PostProcessorConfig, err error) {
 			}
 			ids, ok := special[piece.Special]
 			if !ok {
-				return out, p.field("single[%d] is %q, which special_tokens lacks", i, piece.Special)
+				return out, p.field("single[%d] is %q, which special_tokens lacks", i, clip(piece.Special))
 			}
 			out.Single[i].IDs = ids
 		}
@@ -257,7 +257,7 @@ func (p *parser) template() (out []TemplatePiece, err error) {
 				out = append(out, TemplatePiece{Special: id})
 				return nil
 			case id != "A":
-				return p.field("the template for one text uses sequence %q", id)
+				return p.field("the template for one text uses sequence %q", clip(id))
 			}
 			out = append(out, TemplatePiece{})
 			return nil

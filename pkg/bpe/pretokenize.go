@@ -166,6 +166,7 @@ func compilePreTokenizer(p PreTokenizerConfig) (stages []stage, byteLevel bool, 
 	if err != nil {
 		return nil, false, err
 	}
+	growth := 1
 	for i, f := range flat {
 		last := i == len(flat)-1
 		more, err := compileStage(f.config, f.place, last)
@@ -174,6 +175,12 @@ func compilePreTokenizer(p PreTokenizerConfig) (stages []stage, byteLevel bool, 
 		}
 		if f.config.Type == "Metaspace" && i > 0 && f.config.PrependScheme == "first" {
 			return nil, false, placed(ErrUnsupported, f.place, `Metaspace with prepend_scheme "first" behind another pre-tokeniser`)
+		}
+		if f.config.Type == "Metaspace" || f.config.Type == "ByteLevel" {
+			growth *= 3 // a space becomes "▁", a byte two
+		}
+		if growth > maxGrowth {
+			return nil, false, placed(ErrUnsupported, f.place, "text that grows by more than %d times", maxGrowth)
 		}
 		stages = append(stages, more...)
 		byteLevel = last && f.config.Type == "ByteLevel"
@@ -201,6 +208,9 @@ func flatten(dst []placedPreTokenizer, p PreTokenizerConfig, place string, depth
 			}
 		}
 		return dst, nil
+	}
+	if len(dst) == maxStages {
+		return nil, placed(ErrUnsupported, place, "more than %d pre-tokenisers", maxStages)
 	}
 	return append(dst, placedPreTokenizer{p, place}), nil
 }
@@ -243,16 +253,16 @@ func compileStage(p PreTokenizerConfig, place string, last bool) ([]stage, error
 
 	case "Metaspace":
 		if utf8.RuneCountInString(p.Replacement) != 1 {
-			return nil, placed(ErrField, place+".replacement", "expected one character, found %q", p.Replacement)
+			return nil, placed(ErrField, place+".replacement", "expected one character, found %q", clip(p.Replacement))
 		}
 		switch p.PrependScheme {
 		case "always", "first", "never":
 		default:
-			return nil, placed(ErrUnsupported, place+".prepend_scheme", "%q", p.PrependScheme)
+			return nil, placed(ErrUnsupported, place+".prepend_scheme", "%q", clip(p.PrependScheme))
 		}
 		return []stage{metaspace{p.Replacement, p.PrependScheme, p.Split}}, nil
 	}
-	return nil, placed(ErrUnsupported, place+".type", "the pre-tokeniser %q", p.Type)
+	return nil, placed(ErrUnsupported, place+".type", "the pre-tokeniser %q", clip(p.Type))
 }
 
 func behave(s scanner, b Behavior, invert bool, place string) ([]stage, error) {
@@ -262,5 +272,5 @@ func behave(s scanner, b Behavior, invert bool, place string) ([]stage, error) {
 	case Removed, MergedWithPrevious, MergedWithNext, Contiguous:
 		return []stage{split{s, b, invert}}, nil
 	}
-	return nil, placed(ErrUnsupported, place+".behavior", "the behaviour %q", b)
+	return nil, placed(ErrUnsupported, place+".behavior", "the behaviour %q", clip(string(b)))
 }

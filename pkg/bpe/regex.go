@@ -83,7 +83,7 @@ func compilePattern(p Pattern, place string) (scanner, error) {
 	}
 	s, err := parseRun(t, regex)
 	if err != nil {
-		return nil, placed(ErrUnsupported, place, "the regular expression %q: %v", p.Regex, err)
+		return nil, placed(ErrUnsupported, place, "the regular expression %q: %v", clip(p.Regex), err)
 	}
 	return s, nil
 }

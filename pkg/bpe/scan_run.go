@@ -192,7 +192,7 @@ func (p *runParser) repeat(s *runScanner) error {
 		}
 	}
 	if s.min < 1 || s.min > maxRepeat || s.max > maxRepeat || s.max >= 0 && s.max < s.min {
-		return fmt.Errorf("the repeat {%s} is not within 1 and %d", body, maxRepeat)
+		return fmt.Errorf("the repeat {%s} is not within 1 and %d", clip(body), maxRepeat)
 	}
 	p.rest = ""
 	return nil
@@ -302,7 +302,7 @@ func (p *runParser) item(set *charSet) (rune, error) {
 			}
 			name, rest, ok := strings.Cut(name, "}")
 			if mask = properties[name]; !ok || mask == 0 {
-				return 0, fmt.Errorf(`unknown property \p{%s}`, name)
+				return 0, fmt.Errorf(`unknown property \p{%s}`, clip(name))
 			}
 			p.rest = rest
 		}

@@ -30,7 +30,7 @@ func TestStages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := compileNormalizer(config, "", 0)
+			f, err := compileNormalizer(config, "")
 			if err != nil {
 				t.Fatal(err)
 			}

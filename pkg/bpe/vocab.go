@@ -60,7 +60,7 @@ func (v *vocab) freeze(place string) error {
 				e = int32(i)
 			}
 		}
-		return placed(ErrVocab, place, "token %q has the id %d, far beyond the %d tokens there are", v.at(e), top, n)
+		return placed(ErrVocab, place, "token %q has the id %d, far beyond the %d tokens there are", clip(v.at(e)), top, n)
 	}
 	v.byID = make([]int32, top+1)
 	for i := range v.byID {
@@ -71,13 +71,13 @@ func (v *vocab) freeze(place string) error {
 	for i, id := range v.ids {
 		content := v.at(int32(i))
 		if other := v.byID[id]; other >= 0 {
-			return placed(ErrVocab, place, "tokens %q and %q both have the id %d", v.at(other), content, id)
+			return placed(ErrVocab, place, "tokens %q and %q both have the id %d", clip(v.at(other)), clip(content), id)
 		}
 		v.byID[id] = int32(i)
 		hash := maphash.Bytes(v.seed, content)
 		slot, entry := v.probe(hash, content)
 		if entry >= 0 {
-			return placed(ErrVocab, place, "token %q appears twice, with the ids %d and %d", content, v.ids[entry], id)
+			return placed(ErrVocab, place, "token %q appears twice, with the ids %d and %d", clip(content), v.ids[entry], id)
 		}
 		v.slots[slot] = hash&^math.MaxUint32 | uint64(i+1)
 	}
