@@ -212,7 +212,7 @@ a  {{- n -}}  b {{ n }} c {{+ n }} d
 {{ d.items()|map('first')|list }} {{ d.items()|map(attribute=0)|list }} {{ d.items()|map(attribute='0')|list }}
 {{ (n > 5) == t }} {{ (msgs[0].role == 'user') != (loop_index % 2 == 0 if loop_index is defined else false) }}
 {{ msgs[-1].content == '' }} {{ msgs[1]['content'] }} {{ msgs|length - 1 }} {{ (msgs|length) - 1 }} {{ msgs[0]['role']|upper|lower|title }} {{ -n|abs }} {{ (-n)|abs }}
-{{ n if n is defined }} {{ 'x' * 3 }} {{ '%d' }} {{ 5 % 3 }}
+{{ n if n is defined }} {{ 'y' * 3 }} {{ '%d' }} {{ 5 % 3 }}
 {{ '%s' % 'a' }}
 {{ 'a' if 'b' in 'abc' and not 'z' in 'abc' }} {{ not 'z' in 'abc' }} {{ 'z' not in 'abc' and 'a' in 'abc' }}
 {{ [1, 2, 3][1:][0] }} {{ 'abc'[1:].upper()[0] }} {{ ('a', 'b')[1] }} {{ {'a': [1, {'b': 'c'}]}.a[1].b }} {{ [[1]][0][0] }}
