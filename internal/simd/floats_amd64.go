@@ -11,28 +11,24 @@ import (
 
 //go:generate go -C gen run ./floats -out ../floats_amd64.s -stubs ../floats_stubs_amd64.go -pkg simd
 
-// Products are computed in blocks: rows of weights that stay in the
-// second-level cache, against rows of activations that stay in the first-level
-// cache, if at least 12 fit, or in the second one beside the weights.
+// Products with several rows of activations are computed in blocks: rows of
+// weights that stay in the second-level cache, against rows of activations that
+// stay in the first-level cache, but at least as many as the widest tile takes.
+// Rows so long that those do not stay there are taken in parts, if there are
+// more than one tile of them.
 const (
-	weightsInCache = 512 << 10
-	actsInL1       = 32 << 10
-	actsInL2       = 256 << 10
+	weightsNear = 512 << 10
+	actsNear    = 32 << 10
+	actsAtLeast = 6
+	partCols    = 1024
+	partTiles   = 32 // of 4 rows, that go through a part before the next one
 )
 
-// actsAtOnce returns the rows of activations of a block, a multiple of what any
-// tile takes.
-func actsAtOnce(cols int) int {
-	const tiles = 12
-	row := 4 * max(cols, 1)
-	if n := actsInL1 / row; n >= tiles {
-		return n / tiles * tiles
-	}
-	if n := 3 * tiles; n*row <= actsInL2 {
-		return n
-	}
-	return tiles
-}
+// What tile is told of the columns it gets, as constants of gen/floats.
+const (
+	continued = 1
+	unended   = 2
+)
 
 func matMul(isa ISA, f Float, dst []float32, ldd int, w []byte, rows, cols int, x []float32, ldx, n int) {
 	if isa == Portable {
@@ -78,20 +74,50 @@ func matrixProduct(isa ISA, f Float, dst []float32, ldd int, w unsafe.Pointer, s
 		}
 		return
 	}
-	block := max(weightsInCache/max(stride, 1)&^3, 4)
-	acts := actsAtOnce(cols)
-	for r0 := 0; r0 < rows; r0 += block {
-		fours := min(block, rows-r0) / 4
-		for j := 0; j < n; j += acts {
-			for r := r0; r < r0+fours; r++ {
-				tile(isa, f, at(d, j*ldd+r), ldd, fours, unsafe.Add(w, r*stride), fours*stride,
-					at(a, j*ldx), ldx, min(acts, n-j), cols, nil, nil)
+	if cols >= 2*partCols && n > actsAtLeast {
+		productInParts(isa, f, d, ldd, w, stride, rows, cols, a, ldx, n)
+	} else {
+		block := max(weightsNear/max(stride, 1)&^3, 4)
+		acts := max(actsNear/(4*max(cols, 1))/actsAtLeast, 1) * actsAtLeast
+		for r0 := 0; r0 < rows; r0 += block {
+			fours := min(block, rows-r0) / 4
+			for j := 0; j < n; j += acts {
+				for r := r0; r < r0+fours; r++ {
+					tile(isa, f, at(d, j*ldd+r), ldd, fours, unsafe.Add(w, r*stride), fours*stride,
+						at(a, j*ldx), ldx, min(acts, n-j), cols, 0, nil, nil, nil)
+				}
 			}
 		}
 	}
 	if done := rows &^ 3; done < rows {
 		for j := range n {
 			matvec(isa, f, 1, at(d, j*ldd+done), unsafe.Add(w, done*stride), stride, rows-done, at(a, j*ldx), cols)
+		}
+	}
+}
+
+// productInParts is matrixProduct for groups of four long rows. The sums of a
+// part wait for the next one in memory.
+func productInParts(isa ISA, f Float, dst *float32, ldd int, w unsafe.Pointer, stride, rows, cols int, x *float32, ldx, n int) {
+	var state [partTiles][actsAtLeast * 4 * lanes]float32
+	parts := cols / partCols
+	size := (cols/parts + lanes - 1) &^ (lanes - 1)
+	for r0 := 0; r0+4 <= rows; r0 += 4 * partTiles {
+		fours := min(4*partTiles, rows-r0) / 4
+		for j := 0; j < n; j += actsAtLeast {
+			for c := 0; c < cols; c += size {
+				part := 0
+				if c > 0 {
+					part |= continued
+				}
+				if c+size < cols {
+					part |= unended
+				}
+				for r := range fours {
+					tile(isa, f, at(dst, j*ldd+r0+r), ldd, fours, unsafe.Add(w, (r0+r)*stride+c*f.Bytes()), fours*stride,
+						at(x, j*ldx+c), ldx, min(actsAtLeast, n-j), min(size, cols-c), part, &state[r][0], nil, nil)
+				}
+			}
 		}
 	}
 }
@@ -118,7 +144,7 @@ func productWithTails(f Float, dst []float32, ldd int, w unsafe.Pointer, stride,
 				decodeRow(f, wtails[i][:cols-whole], row[whole*f.Bytes():])
 			}
 			tile(AVX2, f, &dst[j0*ldd+r], ldd, step, unsafe.Add(w, r*stride), step*stride,
-				&x[j0*ldx], ldx, m, cols, &wtails[0][0], &xtails[0][0])
+				&x[j0*ldx], ldx, m, cols, 0, nil, &wtails[0][0], &xtails[0][0])
 			r += count
 		}
 	}
@@ -302,20 +328,20 @@ func matvec(isa ISA, f Float, group int, dst *float32, w unsafe.Pointer, stride,
 	}
 }
 
-func tile(isa ISA, f Float, dst *float32, ldd, dstep int, w unsafe.Pointer, wstep int, x *float32, ldx, n, cols int, wtails, xtails *float32) {
+func tile(isa ISA, f Float, dst *float32, ldd, dstep int, w unsafe.Pointer, wstep int, x *float32, ldx, n, cols, part int, state, wtails, xtails *float32) {
 	b := (*byte)(w)
 	switch {
 	case isa == AVX512 && f == F32:
-		tile4F32AVX512(dst, ldd, dstep, b, wstep, x, ldx, n, cols)
+		tile4F32AVX512(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state)
 	case isa == AVX512 && f == F16:
-		tile4F16AVX512(dst, ldd, dstep, b, wstep, x, ldx, n, cols)
+		tile4F16AVX512(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state)
 	case isa == AVX512:
-		tile4BF16AVX512(dst, ldd, dstep, b, wstep, x, ldx, n, cols)
+		tile4BF16AVX512(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state)
 	case f == F32:
-		tile4F32AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, wtails, xtails)
+		tile4F32AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state, wtails, xtails)
 	case f == F16:
-		tile4F16AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, wtails, xtails)
+		tile4F16AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state, wtails, xtails)
 	default:
-		tile4BF16AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, wtails, xtails)
+		tile4BF16AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state, wtails, xtails)
 	}
 }

@@ -14,10 +14,10 @@ func matvec1F32AVX2(dst *float32, w *byte, stride int, rows int, x *float32, col
 //go:noescape
 func matvec4F32AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
 
-// tile4F32AVX2 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0.
+// tile4F32AVX2 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0.
 //
 //go:noescape
-func tile4F32AVX2(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, wtails *float32, xtails *float32)
+func tile4F32AVX2(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32, wtails *float32, xtails *float32)
 
 // matvec1F16AVX2 computes the dot products of 1·rows rows of w, stride bytes apart, and x. cols must be a multiple of 16.
 //
@@ -29,10 +29,10 @@ func matvec1F16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, col
 //go:noescape
 func matvec4F16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
 
-// tile4F16AVX2 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0.
+// tile4F16AVX2 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0.
 //
 //go:noescape
-func tile4F16AVX2(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, wtails *float32, xtails *float32)
+func tile4F16AVX2(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32, wtails *float32, xtails *float32)
 
 // matvec1BF16AVX2 computes the dot products of 1·rows rows of w, stride bytes apart, and x. cols must be a multiple of 16.
 //
@@ -44,10 +44,10 @@ func matvec1BF16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, co
 //go:noescape
 func matvec4BF16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
 
-// tile4BF16AVX2 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0.
+// tile4BF16AVX2 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0.
 //
 //go:noescape
-func tile4BF16AVX2(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, wtails *float32, xtails *float32)
+func tile4BF16AVX2(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32, wtails *float32, xtails *float32)
 
 // weightedSum1AVX2 computes dst[j·ldd+d] = Σp a[j·lda+p]·v[p·ldv+d] for j < 1 and d < cols. cols must be a multiple of 8.
 //
@@ -100,10 +100,10 @@ func matvec1F32AVX512(dst *float32, w *byte, stride int, rows int, x *float32, c
 //go:noescape
 func matvec4F32AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
 
-// tile4F32AVX512 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x.
+// tile4F32AVX512 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that.
 //
 //go:noescape
-func tile4F32AVX512(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int)
+func tile4F32AVX512(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32)
 
 // matvec1F16AVX512 computes the dot products of 1·rows rows of w, stride bytes apart, and x.
 //
@@ -115,10 +115,10 @@ func matvec1F16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, c
 //go:noescape
 func matvec4F16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
 
-// tile4F16AVX512 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x.
+// tile4F16AVX512 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that.
 //
 //go:noescape
-func tile4F16AVX512(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int)
+func tile4F16AVX512(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32)
 
 // matvec1BF16AVX512 computes the dot products of 1·rows rows of w, stride bytes apart, and x.
 //
@@ -130,10 +130,10 @@ func matvec1BF16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, 
 //go:noescape
 func matvec4BF16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
 
-// tile4BF16AVX512 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x.
+// tile4BF16AVX512 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that.
 //
 //go:noescape
-func tile4BF16AVX512(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int)
+func tile4BF16AVX512(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32)
 
 // weightedSum1AVX512 computes dst[j·ldd+d] = Σp a[j·lda+p]·v[p·ldv+d] for j < 1 and d < cols.
 //

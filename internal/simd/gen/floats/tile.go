@@ -9,14 +9,21 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// What a tile kernel is told of the columns it gets, as constants of
+// internal/simd/floats_amd64.go.
+const (
+	continued = 1 // they are not the first: sums begin with the state
+	unended   = 2 // they are not the last: sums end in the state
+)
+
 // tile writes the product of 4 rows of weights, at w, w+wstep …, and n rows of
 // activations: tiles of dot products whose sums stay in registers. AVX2 has too
 // few of those for all lanes, so it runs through the columns twice, for lanes 0
 // to 7 and 8 to 15.
 func tile(t target, f format) {
 	name := "tile4" + f.name + t.suffix
-	signature := "func(dst *float32, ldd, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int)"
-	doc := " computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x."
+	signature := "func(dst *float32, ldd, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32)"
+	doc := " computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that."
 	if t == avx2 {
 		signature = strings.TrimSuffix(signature, ")") + ", wtails, xtails *float32)"
 		doc += " wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0."
@@ -41,6 +48,12 @@ func tile(t target, f format) {
 		LEAQ(Mem{Base: p[i-1], Index: wstep, Scale: 1}, p[i])
 	}
 
+	part := paramAddr("part")
+	state := AllocLocal(8) // a pointer that moves on, with no register left for it
+	{
+		r := Load(Param("state"), GP64())
+		MOVQ(r, state)
+	}
 	sizes := []int{6, 4, 2, 1}
 	var half Mem
 	if t == avx2 {
@@ -60,11 +73,26 @@ func tile(t target, f format) {
 		}
 		var acc [4][]reg.VecVirtual
 		for h := range t.parts {
+			// each calls f for every sum and its place in the state.
+			each := func(f func(r reg.VecVirtual, m Mem)) {
+				at := GP64()
+				MOVQ(state, at)
+				for i := range acc {
+					for j, r := range acc[i] {
+						f(r, Mem{Base: at, Disp: (h*4*c + i*c + j) * 64 / t.parts})
+					}
+				}
+			}
+			start := fmt.Sprintf("%s_%d", label, h)
 			for i := range acc {
 				acc[i] = t.vectors(c)
 				t.zero(acc[i]...)
 			}
-			l.run(fmt.Sprintf("%s_%d", label, h), nil, func(k reg.Register, rest bool, disp int) {
+			TESTQ(I32(continued), part)
+			JZ(LabelRef(start))
+			each(func(r reg.VecVirtual, m Mem) { VMOVUPS(m, r) })
+			Label(start)
+			l.run(start, nil, func(k reg.Register, rest bool, disp int) {
 				off := disp + h*t.width()
 				xv := t.vectors(c)
 				for j := range xv {
@@ -78,16 +106,26 @@ func tile(t target, f format) {
 					}
 				}
 			})
-			if t == avx2 {
-				for i := range acc {
-					for j := range c {
-						if m := half.Offset(32 * (c*i + j)); h == 0 {
-							VMOVUPS(acc[i][j], m)
-						} else {
-							VADDPS(m, acc[i][j], acc[i][j]) // lanes i and i+8
-						}
+			TESTQ(I32(unended), part)
+			JZ(LabelRef(start + "_sum"))
+			each(func(r reg.VecVirtual, m Mem) { VMOVUPS(r, m) })
+			if h < t.parts-1 {
+				JMP(LabelRef(start + "_half"))
+			} else {
+				JMP(LabelRef(label + "_next"))
+			}
+			Label(start + "_sum")
+			for i := range acc {
+				for j := 0; j < c && t == avx2; j++ {
+					if m := half.Offset(32 * (c*i + j)); h == 0 {
+						VMOVUPS(acc[i][j], m)
+					} else {
+						VADDPS(m, acc[i][j], acc[i][j]) // lanes i and i+8
 					}
 				}
+			}
+			if h < t.parts-1 {
+				Label(start + "_half")
 			}
 		}
 		dstep := Load(Param("dstep"), GP64())
@@ -101,6 +139,8 @@ func tile(t target, f format) {
 			ldd := Load(Param("ldd"), GP64())
 			LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
 		}
+		Label(label + "_next")
+		ADDQ(I32(int32(4*64*c)), state)
 		ldx = Load(Param("ldx"), GP64())
 		LEAQ(Mem{Base: q[c-1], Index: ldx, Scale: 4}, x)
 		if t == avx2 {
@@ -112,6 +152,15 @@ func tile(t target, f format) {
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// paramAddr returns the place of a parameter.
+func paramAddr(name string) Mem {
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
 }
 
 // tileSums returns, for each of c rows of activations, the sums of the four
