@@ -88,10 +88,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// theirs are the errors that the client's request causes.
+var theirs = []error{llama.ErrContext, llama.ErrNoPrompt, llama.ErrOptions, llama.ErrSampling, llama.ErrStop}
+
 // status is the HTTP status of an error before the first token.
 func status(err error) int {
-	if errors.Is(err, llama.ErrContext) || errors.Is(err, llama.ErrNoPrompt) || errors.Is(err, llama.ErrOptions) {
-		return http.StatusBadRequest
+	for _, e := range theirs {
+		if errors.Is(err, e) {
+			return http.StatusBadRequest
+		}
 	}
 	return http.StatusInternalServerError
 }

@@ -30,7 +30,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := testmodel.Tiny(t, filepath.Join(t.TempDir(), "model"), testmodel.TinyOptions{})
+	model := testmodel.Tiny(t, filepath.Join(t.TempDir(), "model"), testmodel.TinyOptions{Context: 2048})
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
