@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/leveret-os/leveret/pkg/checkpoint"
+	"github.com/leveret-os/leveret/pkg/safetensors"
+)
+
+// readTime is how long a plain read is measured for, at least.
+const readTime = 100 * time.Millisecond
+
+// weightBytes are the weights that one token has to read.
+type weightBytes struct {
+	checkpoint *checkpoint.Checkpoint
+	data       [][]byte
+	bytes      int64
+}
+
+// openWeights opens a model's weights once more, in the same kind of pages.
+func openWeights(m *modelFlags) (*weightBytes, error) {
+	o := &checkpoint.Options{}
+	if m.huge {
+		o.Memory = safetensors.Huge
+	}
+	c, err := checkpoint.Open(m.path, o)
+	if err != nil {
+		return nil, err
+	}
+	w := &weightBytes{checkpoint: c}
+	names := c.Names()
+	untied := false
+	for _, n := range names {
+		untied = untied || n == "lm_head.weight"
+	}
+	for _, n := range names {
+		if untied && n == "model.embed_tokens.weight" {
+			continue // a token reads one row of it
+		}
+		t, err := c.Tensor(n)
+		if err != nil {
+			c.Close()
+			return nil, err
+		}
+		w.data = append(w.data, t.Data)
+		w.bytes += int64(len(t.Data))
+	}
+	return w, nil
+}
+
+func (w *weightBytes) close() { w.checkpoint.Close() }
+
+// read reads all bytes, over and over for about the given time, each thread a
+// part of every tensor, and returns the bytes read in a second. Counting a byte
+// value is the plainest read of memory that the standard library does with
+// vector instructions.
+func (w *weightBytes) read(threads int, atLeast time.Duration) float64 {
+	start := time.Now()
+	passes := 0
+	for passes == 0 || time.Since(start) < atLeast {
+		var wg sync.WaitGroup
+		for t := range threads {
+			wg.Go(func() {
+				n := 0
+				for _, d := range w.data {
+					n += bytes.Count(d[len(d)*t/threads:len(d)*(t+1)/threads], []byte{0x5a})
+				}
+				runtime.KeepAlive(n)
+			})
+		}
+		wg.Wait()
+		passes++
+	}
+	return float64(w.bytes) * float64(passes) / time.Since(start).Seconds()
+}
+
+// defaultThreads are one thread and all processors.
+func defaultThreads() []int {
+	if n := runtime.GOMAXPROCS(0); n > 1 {
+		return []int{1, n}
+	}
+	return []int{1}
+}

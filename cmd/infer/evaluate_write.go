@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// writeEvaluations writes the table, one line a form and prompt, and a note.
+func writeEvaluations(w io.Writer, rows []evaluation, note string) error {
+	name := len("model")
+	for _, r := range rows {
+		name = max(name, len([]rune(r.Model)))
+	}
+	var b strings.Builder
+	line := fmt.Sprintf("%%-%ds  %%-8s %%6s  %%-8s  %%17s  %%17s  %%17s  %%7s\n", name)
+	fmt.Fprintf(&b, line, "", "", "bits/", "", "weights", "run time", "total", "tokens")
+	fmt.Fprintf(&b, line, "model", "format", "weight", "prompt", "largest    mean", "largest    mean", "largest    mean", "equal")
+	show := func(d *difference) string {
+		if d == nil {
+			return "-       -"
+		}
+		return fmt.Sprintf("%8.5f %8.5f", d.Largest, d.Mean)
+	}
+	for _, r := range rows {
+		fmt.Fprintf(&b, line, oneLine(r.Model), r.Format, fmt.Sprintf("%.2f", r.BitsPerWeight), r.Prompt,
+			show(r.Weights), show(r.RunTime), show(&r.Total), fmt.Sprintf("%d/%d", r.TokensEqual, r.Tokens))
+	}
+	if note != "" {
+		b.WriteString("\n" + note + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
