@@ -64,8 +64,9 @@ func encodeRendering(tok *bpe.Tokenizer, r *jinja.Rendering) ([]int, error) {
 		}
 		end := m.start
 		if m.token.LStrip { // the token takes white space before it
-			end = max(border, len(strings.TrimRightFunc(r.Text[:end], unicode.IsSpace)))
+			end = len(strings.TrimRightFunc(r.Text[:end], unicode.IsSpace))
 		}
+		end = max(end, border)
 		if foreign {
 			special(done, border)
 			if err := plain(border, end); err != nil {
