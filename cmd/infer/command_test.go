@@ -189,24 +189,17 @@ func TestVersion(t *testing.T) {
 
 // TestVersionOfBuild: a build from a checkout knows its revision.
 func TestVersionOfBuild(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program: skipped in short mode")
-	}
 	git := exec.Command("git", "rev-parse", "HEAD")
 	head, err := git.Output()
 	if err != nil {
 		t.Skipf("no checkout: %v", err)
 	}
-	bin := filepath.Join(t.TempDir(), "infer")
-	build := exec.Command("go", "build", "-buildvcs=true", "-o", bin, ".")
-	build.Env = append(os.Environ(), "GOOS=", "GOARCH=", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	bin := build(t)
 	out, err := exec.Command(bin, "version").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	// go build notes the revision of a checkout unless it is told not to.
 	if want := strings.TrimSpace(string(head)); !strings.Contains(string(out), "revision "+want) {
 		t.Errorf("version is %q, want revision %s", out, want)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -31,9 +32,7 @@ func (p *progress) show(item string, done, total int64, unit progressbar.Option)
 	if p == nil || !terminal(p.console.stderr) {
 		return
 	}
-	if item = p.what + " " + oneLine(item); item[len(item)-1] == ' ' {
-		item = p.what
-	}
+	item = strings.TrimSpace(p.what + " " + oneLine(item))
 	if p.bar == nil || p.total != total {
 		p.clear()
 		p.total = total

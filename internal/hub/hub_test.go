@@ -3,6 +3,7 @@ package hub
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -118,6 +119,27 @@ func TestProxy(t *testing.T) {
 	})
 	if _, err := c.Pull(t.Context(), Ref{fakeName, "main"}, nil); !errors.Is(err, ErrUnpinned) || asked != 1 {
 		t.Errorf("error %v after %d questions to the proxy function, want %v after 1", err, asked, ErrUnpinned)
+	}
+}
+
+// TestProxyRefuses: a proxy that lets nobody through is no passing fault.
+func TestProxyRefuses(t *testing.T) {
+	asked := 0
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer proxy.Close()
+	c, err := New(&Options{
+		Endpoint: "https://hub.example", Cache: t.TempDir(),
+		Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Pull(t.Context(), Ref{fakeName, fakeCommit}, nil)
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "403") || asked != 1 {
+		t.Errorf("error %v after %d requests, want %v after 1", err, asked, ErrUnreachable)
 	}
 }
 

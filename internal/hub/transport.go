@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -13,18 +14,25 @@ import (
 // home. It has no overall time limit: a large file takes as long as it takes,
 // and a connection that stands still is ended by its reader.
 func newHTTPClient(endpoint *url.URL, o *Options) *http.Client {
-	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	connect := min(30*time.Second, o.Stall)
+	dialer := &net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
 	return &http.Client{
 		Transport: &authorizer{
 			endpoint:  endpoint,
 			token:     o.Token,
 			userAgent: o.UserAgent,
 			base: &http.Transport{
-				Proxy:                 o.Proxy,
+				Proxy: o.Proxy,
+				OnProxyConnectResponse: func(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
+					if resp.StatusCode != http.StatusOK {
+						return fmt.Errorf("%w: the proxy %s refuses: %s", ErrUnreachable, proxy.Host, resp.Status)
+					}
+					return nil
+				},
 				DialContext:           dialer.DialContext,
 				ForceAttemptHTTP2:     true,
 				TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
-				TLSHandshakeTimeout:   30 * time.Second,
+				TLSHandshakeTimeout:   connect,
 				ResponseHeaderTimeout: o.Stall,
 				IdleConnTimeout:       time.Minute,
 				MaxIdleConnsPerHost:   2,
