@@ -2,6 +2,7 @@ package bpe
 
 import (
 	"fmt"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -97,6 +98,7 @@ func (t *Tokenizer) finish(addedPlace, unknownPlace string) (*Tokenizer, error) 
 	if t.decode, err = compileDecoder(d.Decoder, "decoder"); err != nil {
 		return nil, err
 	}
+	t.pieces = sync.OnceValue(t.newPieceTable)
 	return t, nil
 }
 

@@ -172,7 +172,7 @@ func push(h []uint64, v uint64) []uint64 {
 
 // release gives back the memory of a very long piece.
 func (w *wordState) release() {
-	if cap(w.ids) > 1<<16 {
+	if cap(w.ids) > 1<<16 || cap(w.key) > 1<<16 {
 		*w = wordState{}
 	}
 }

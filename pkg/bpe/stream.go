@@ -4,7 +4,8 @@ import "strings"
 
 // Decoder turns ids into text one at a time. It shows only whole characters: bytes
 // that may yet become one are held back, at most three. It always moves forward:
-// what can no longer become a character is shown as U+FFFD at once.
+// what can no longer become a character is shown as U+FFFD at once. Tokens that are
+// whole characters cost no allocation.
 //
 // For byte-level tokenizers all pieces together, with that of Flush, are exactly
 // what [Tokenizer.Decode] returns for all ids. With byte fallback (Llama 2) Decode
@@ -14,6 +15,8 @@ type Decoder struct {
 	t    *Tokenizer
 	skip bool
 	tail []byte // bytes of a character that is not complete
+
+	pieces *pieceTable // for ByteLevel
 
 	// For other decoders than ByteLevel.
 	started bool // a token has been taken
@@ -25,6 +28,9 @@ type Decoder struct {
 // NewDecoder returns a decoder at the start of a text.
 func (t *Tokenizer) NewDecoder(opts *DecodeOptions) *Decoder {
 	d := &Decoder{t: t, skip: opts != nil && opts.SkipSpecial}
+	if t.decode.byteLevel {
+		d.pieces = t.pieces()
+	}
 	d.restart()
 	return d
 }
@@ -40,6 +46,11 @@ func (d *Decoder) restart() {
 func (d *Decoder) Add(id int) string {
 	if !d.t.decode.byteLevel {
 		return d.addToken(id)
+	}
+	if len(d.tail) == 0 {
+		if text, ok := d.pieces.piece(id, d.skip); ok {
+			return text
+		}
 	}
 	d.tail = d.t.appendTokenBytes(d.tail, id, d.skip)
 	n := len(d.tail) - unfinished(d.tail)

@@ -1,6 +1,7 @@
 package bpe
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -62,20 +63,56 @@ func TestStreamMovesForward(t *testing.T) {
 	}
 }
 
-// TestDecoderRestarts: Flush takes the decoder back to the start.
-func TestDecoderRestarts(t *testing.T) {
-	for _, f := range load[[]tokenizerVectors](t, "families.json.gz") {
-		tok := parse(t, f.Tokenizer)
-		d := tok.NewDecoder(nil)
-		for range 2 {
+// sentencePiece is a tokenizer in the manner of Llama 2: spaces are "▁", unknown
+// characters are spelled by their bytes.
+func sentencePiece(t *testing.T) *Tokenizer {
+	t.Helper()
+	def := Definition{
+		Vocab: []string{"<unk>", "▁", "a", "b", "▁a", "ab", "▁ab"}, Merges: [][2]string{{"a", "b"}, {"▁", "ab"}, {"▁", "a"}},
+		UnknownToken: "<unk>", FuseUnknown: true, ByteFallback: true,
+		Normalizer: NormalizerConfig{Type: "Sequence", Normalizers: []NormalizerConfig{
+			{Type: "Prepend", Prepend: "▁"}, {Type: "Replace", Pattern: Pattern{String: " "}, Content: "▁"},
+		}},
+		Decoder: DecoderConfig{Type: "Sequence", Decoders: []DecoderConfig{
+			{Type: "Replace", Pattern: Pattern{String: "▁"}, Content: " "}, {Type: "ByteFallback"}, {Type: "Fuse"},
+			{Type: "Strip", Content: " ", Start: 1},
+		}},
+	}
+	for b := range 256 {
+		def.Vocab = append(def.Vocab, fmt.Sprintf("<0x%02X>", b))
+	}
+	tok, err := New(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+func TestSentencePiece(t *testing.T) {
+	tok := sentencePiece(t)
+	const first = 7 // the id of <0x00>
+	equalIDs(t, "ab a中 b", tok.Encode("ab a中 b", nil), []int{6, 4, first + 0xE4, first + 0xB8, first + 0xAD, 1, 3})
+	if b := tok.TokenBytes(6); string(b) != " ab" {
+		t.Errorf("TokenBytes(6) = %q", b)
+	}
+	if b := tok.TokenBytes(first + 0xE4); string(b) != "\xE4" {
+		t.Errorf("TokenBytes of a byte token = %q", b)
+	}
+	d := tok.NewDecoder(nil)
+	for range 2 { // Flush takes the decoder back to the start
+		for _, text := range []string{"ab a中 b", " ab", "中中", "a😀", "", " ", "  a"} {
+			ids := tok.Encode(text, nil)
 			var got strings.Builder
-			ids := tok.Encode(" Hello, world! 😀", nil)
 			for _, id := range ids {
-				got.WriteString(d.Add(id))
+				piece := d.Add(id)
+				if !whole(piece) {
+					t.Errorf("%q: piece %q", text, piece)
+				}
+				got.WriteString(piece)
 			}
 			got.WriteString(d.Flush())
-			if want := tok.Decode(ids, nil); got.String() != want {
-				t.Errorf("streamed %q, want %q", got.String(), want)
+			if got.String() != text || tok.Decode(ids, nil) != text {
+				t.Errorf("%q: streamed %q, decoded %q", text, got.String(), tok.Decode(ids, nil))
 			}
 		}
 	}
@@ -83,7 +120,7 @@ func TestDecoderRestarts(t *testing.T) {
 
 // TestByteFallbackFault: a run of byte tokens that is not UTF-8.
 func TestByteFallbackFault(t *testing.T) {
-	tok := parse(t, load[[]tokenizerVectors](t, "families.json.gz")[2].Tokenizer)
+	tok := sentencePiece(t)
 	token := func(s string) int {
 		id, ok := tok.ID(s)
 		if !ok {
@@ -107,5 +144,19 @@ func TestByteFallbackFault(t *testing.T) {
 		if got := stream(tok, c.ids, nil); strings.Join(got, "|") != strings.Join(c.stream, "|") {
 			t.Errorf("stream of %v: %q, want %q", c.ids, got, c.stream)
 		}
+	}
+}
+
+// TestStreamAllocates nothing for tokens that are whole characters.
+func TestStreamAllocates(t *testing.T) {
+	tok := tokenizer(t, "smollm2")
+	ids := tok.Encode("The quick brown fox jumps over the lazy dog.\n naïve", nil)
+	d := tok.NewDecoder(&DecodeOptions{SkipSpecial: true})
+	if n := testing.AllocsPerRun(100, func() {
+		for _, id := range ids {
+			d.Add(id)
+		}
+	}); n != 0 {
+		t.Errorf("%g allocations for %d tokens", n, len(ids))
 	}
 }

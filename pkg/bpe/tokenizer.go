@@ -17,6 +17,7 @@ type Tokenizer struct {
 	after     []int
 	decode    decodeChain
 	size      int
+	pieces    func() *pieceTable // made on the first call
 
 	encoders sync.Pool // of *encoder: scratch memory, no results
 

@@ -27,13 +27,6 @@ type vocab struct {
 	seed  maphash.Seed
 }
 
-// add appends an entry; freeze makes it findable.
-func (v *vocab) add(content []byte, id int) {
-	v.arena = append(v.arena, content...)
-	v.end = append(v.end, uint32(len(v.arena)))
-	v.ids = append(v.ids, int32(id))
-}
-
 // at returns the content of an entry.
 func (v *vocab) at(entry int32) []byte {
 	start := uint32(0)

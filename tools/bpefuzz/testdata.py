@@ -4,7 +4,7 @@
 usage: python testdata.py VOCABS SMOLLM2.json CASES.json SMOLLM2_VECTORS.json OUT
 
 VOCABS is a folder with the tokenizer.json files that vocab.py makes: gpt-2.json, llama-bpe.json,
-mpt.json, starcoder.json, qwen2.json, deepseek-llm.json, llama-spm.json. SMOLLM2.json is the model's
+mpt.json, starcoder.json, qwen2.json. SMOLLM2.json is the model's
 tokenizer.json, CASES.json and SMOLLM2_VECTORS.json hold texts with ids. A vocabulary is cut down
 to the tokens and merges that the texts can touch: those that are part of a piece that the
 pre-tokeniser makes of a text. Ids stay. Needs: tokenizers. The output depends only on the input.
@@ -153,11 +153,9 @@ def main():
         write(f"{out}/{name}.json.gz", prune(load(f"{folder}/{file}.json"), [v["text"] for v in cases[name]] + EXTRA))
     write(f"{out}/smollm2.json.gz", prune(load(smollm2), [v["text"] for v in reference] + EXTRA))
     texts = sorted({v["text"] for n in cases for v in cases[n]}) + EXTRA
-    families = []
-    for name in ["qwen2", "deepseek-llm", "llama-spm"]:
-        spec = prune(load(f"{folder}/{name}.json"), texts)
-        families.append({"tokenizer": spec, "vectors": vectors(spec, texts)})
-    write(f"{out}/families.json.gz", families)
+    spec = prune(load(f"{folder}/qwen2.json"), texts)
+    write(f"{out}/qwen2.json.gz", spec)
+    write(f"{out}/qwen2_vectors.json.gz", vectors(spec, texts))
     rng = random.Random(1)
     write(f"{out}/stages.json.gz", stages(rng))
     write(f"{out}/synthetic.json.gz", synthetic(rng, 40))
