@@ -7,10 +7,12 @@ set -eu
 cd "$(dirname "$0")/.."
 module=github.com/leveret-os/leveret
 baseline=api/v0.export
-apidiff() { go tool -modfile=tools/go.mod apidiff -m "$@"; }
-
 new=$(mktemp)
-trap 'rm -f "$new"' EXIT
+log=$(mktemp)
+trap 'rm -f "$new" "$log"' EXIT
+# What apidiff says of every internal package is shown only when it fails.
+apidiff() { go tool -modfile=tools/go.mod apidiff -m "$@" 2>"$log" || { cat "$log" >&2; return 1; }; }
+
 apidiff -w "$new" $module
 
 case ${1:-check} in
@@ -30,7 +32,7 @@ check)
 	;;
 accept)
 	mkdir -p "$(dirname $baseline)"
-	cp "$new" $baseline
+	cat "$new" >$baseline
 	;;
 *)
 	echo "usage: tools/api.sh check|accept"
