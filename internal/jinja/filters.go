@@ -276,7 +276,7 @@ func (m *machine) attrGetter(p *params, i int) func(Value) Value {
 
 func filterMap(m *machine, v Value, a *args) Value {
 	out := &list{}
-	apply := func(item Value) Value { return item }
+	var apply func(item Value) Value
 	if len(a.list) == 0 {
 		p := m.params("map", a, 0, "attribute", "default")
 		if !p.has[0] {

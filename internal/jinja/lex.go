@@ -184,19 +184,17 @@ func (l *lexer) endOf(n int) {
 }
 
 func (l *lexer) comment() error {
-	for from := l.pos; ; {
-		i := strings.Index(l.src[from:], "#}")
-		if i < 0 {
-			return l.errorf("a comment without end")
-		}
-		end := from + i
-		if end > l.pos && (l.src[end-1] == '-' || l.src[end-1] == '+') {
-			end--
-		}
-		l.advance(end)
-		l.endOf(endTag(l.src[end:], "#}"))
-		return nil
+	i := strings.Index(l.src[l.pos:], "#}")
+	if i < 0 {
+		return l.errorf("a comment without end")
 	}
+	end := l.pos + i
+	if i > 0 && (l.src[end-1] == '-' || l.src[end-1] == '+') {
+		end--
+	}
+	l.advance(end)
+	l.endOf(endTag(l.src[end:], "#}"))
+	return nil
 }
 
 // rawTag returns the length of the inside of a raw or endraw tag, up to the

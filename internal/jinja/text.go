@@ -51,12 +51,6 @@ func (t text) like(s string) text {
 	return written(s)
 }
 
-// isData reports whether the byte at i is data.
-func (t text) isData(i int) bool {
-	k := sort.Search(len(t.data), func(k int) bool { return t.data[k].End > i })
-	return k < len(t.data) && t.data[k].Start <= i
-}
-
 // mapRunes replaces each rune by f's string. Invalid bytes become U+FFFD.
 func (m *machine) mapRunes(t text, f func(r rune) string) text {
 	var b builder
