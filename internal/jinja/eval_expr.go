@@ -172,6 +172,9 @@ func (m *machine) item(x, key Value) Value {
 	case *undefined:
 		failUndefined(v)
 	case *Dict:
+		if !hashable(key) {
+			break
+		}
 		if w, ok := v.get(m.key(key)); ok {
 			return w
 		}

@@ -93,10 +93,7 @@ func filterNamed(name string) filterFunc {
 	case "round":
 		return filterRound
 	case "safe":
-		return func(m *machine, v Value, a *args) Value {
-			m.params(name, a, 0)
-			return v
-		}
+		return onText("safe", func(_ *machine, t text) Value { return t })
 	case "sort":
 		return filterSort
 	case "string":
@@ -145,6 +142,9 @@ func onText(name string, f func(m *machine, t text) Value) filterFunc {
 
 func filterAbs(m *machine, v Value, a *args) Value {
 	m.params("abs", a, 0)
+	if b, ok := v.(*big.Int); ok {
+		return new(big.Int).Abs(b)
+	}
 	f, i, isInt, ok := number(v)
 	switch {
 	case !ok:
@@ -300,11 +300,19 @@ func filterMap(m *machine, v Value, a *args) Value {
 		apply = func(item Value) Value { return f(m, item, rest) }
 	}
 	defer m.enter()()
-	for _, item := range m.items(v) {
+	for _, item := range m.itemsIfAny(v) {
 		m.use(stepCost)
 		out.items = append(out.items, apply(item))
 	}
 	return out
+}
+
+// itemsIfAny iterates, taking all that is false as empty, as map and select do.
+func (m *machine) itemsIfAny(v Value) []Value {
+	if !truth(v) {
+		return nil
+	}
+	return m.items(v)
 }
 
 // choose is select, reject, selectattr and rejectattr.
@@ -327,7 +335,7 @@ func (m *machine) choose(name string, v Value, a *args, attr, want bool) Value {
 		pass = func(item Value) bool { return m.passes(test.s, item, rest) }
 	}
 	out := &list{}
-	for _, item := range m.items(v) {
+	for _, item := range m.itemsIfAny(v) {
 		m.use(stepCost)
 		if pass(get(item)) == want {
 			out.items = append(out.items, item)
@@ -395,7 +403,10 @@ func (m *machine) sorted(items []Value, sensitive, reverse bool, get func(Value)
 
 func filterSort(m *machine, v Value, a *args) Value {
 	p := m.params("sort", a, 0, "reverse", "case_sensitive", "attribute")
-	return &list{items: m.sorted(m.items(v), p.bool(1, false), p.bool(0, false), m.attrGetter(p, 2))}
+	get := m.attrGetter(p, 2)
+	// Keys are lists of one, in which equal values need no order.
+	key := func(v Value) Value { return &list{items: []Value{m.foldCase(get(v), p.bool(1, false))}} }
+	return &list{items: m.sorted(m.items(v), true, p.bool(0, false), key)}
 }
 
 func filterDictsort(m *machine, v Value, a *args) Value {
@@ -489,6 +500,8 @@ func filterInt(m *machine, v Value, a *args) Value {
 		return def
 	case *big.Int:
 		return v
+	case *undefined:
+		failUndefined(v)
 	}
 	f, i, isInt, ok := number(v)
 	switch {
@@ -509,6 +522,8 @@ func filterFloat(m *machine, v Value, a *args) Value {
 		}
 	} else if f, _, _, ok := number(v); ok {
 		return f
+	} else if u, ok := v.(*undefined); ok {
+		failUndefined(u)
 	}
 	if p.has[0] {
 		return p.vals[0]
@@ -566,7 +581,11 @@ func filterIndent(m *machine, v Value, a *args) Value {
 		pad = written(repeatString(m, " ", int(max(width, 0))))
 	}
 	first, blank := p.bool(1, false), p.bool(2, false)
-	lines := m.splitLines(m.concat(m.str(v), written("\n")), false)
+	t, ok := v.(text)
+	if !ok {
+		fail("indent: want a string, found %s", typeName(v))
+	}
+	lines := m.splitLines(m.concat(t, written("\n")), false)
 	var b builder
 	for i, line := range lines {
 		line := line.(text)

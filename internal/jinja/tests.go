@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"math"
 	"strings"
 	"unicode"
 )
@@ -15,7 +16,7 @@ func (m *machine) test(x *testExpr) Value {
 
 // passes applies a test by its name (jinja2/tests.py).
 func (m *machine) passes(name string, v Value, a *args) bool {
-	_, i, isInt, isNum := number(v)
+	f, i, isInt, isNum := number(v)
 	_, isBool := v.(bool)
 	none := func() { m.params("test "+name, a, 0) }
 	other := func() Value { return m.params("test "+name, a, 1, "other").vals[0] }
@@ -64,8 +65,12 @@ func (m *machine) passes(name string, v Value, a *args) bool {
 		return ok
 	case "even", "odd":
 		none()
+		if !isNum {
+			fail("test %s: want a number, found %s", name, typeName(v))
+		}
 		if !isInt {
-			fail("test %s: want an integer, found %s", name, typeName(v))
+			r := math.Abs(math.Mod(f, 2))
+			return name == "even" && r == 0 || name == "odd" && r == 1
 		}
 		return (i%2 == 0) == (name == "even")
 	case "divisibleby":

@@ -89,6 +89,14 @@ func (d *Dict) named(key string) (Value, bool) {
 	return d.values[i], true
 }
 
+func hashable(key Value) bool {
+	switch key.(type) {
+	case text, nil, bool, int64, float64, *big.Int:
+		return true
+	}
+	return false
+}
+
 // hash returns a string that is equal for equal keys; numbers that are equal
 // are the same key, as in Python.
 func hash(key Value) string {
