@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/leveret-os/leveret/internal/simd"
 	"github.com/leveret-os/leveret/pkg/llama"
 )
 
@@ -129,8 +130,12 @@ func (b *benchFlags) measure(ctx context.Context, c *console, w *weightBytes, ba
 	if b.model.huge {
 		row.Pages = "huge"
 	}
+	isa, err := simd.ParseISA(info.ISA)
+	if err != nil {
+		return nil, err
+	}
 	// Once for nothing: pages come in, buffers grow, the processor wakes up.
-	w.read(info.Threads, time.Millisecond)
+	w.read(isa, info.Threads, time.Millisecond)
 	if _, err := b.decode(ctx, model, min(max(b.generate, 2), 8)); err != nil {
 		return nil, err
 	}
@@ -145,12 +150,12 @@ func (b *benchFlags) measure(ctx context.Context, c *console, w *weightBytes, ba
 			prefill = append(prefill, float64(b.prompt)/took.Seconds())
 		}
 		if b.generate > 0 {
-			before := w.read(info.Threads, readTime)
+			before := w.read(isa, info.Threads, readTime)
 			took, err := b.decode(ctx, model, b.generate)
 			if err != nil {
 				return nil, err
 			}
-			after := w.read(info.Threads, readTime)
+			after := w.read(isa, info.Threads, readTime)
 			rate := float64(b.generate-1) / took.Seconds()
 			decode = append(decode, rate)
 			stream = append(stream, rate*float64(w.bytes))

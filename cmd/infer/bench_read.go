@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"runtime"
 	"sync"
 	"time"
 
+	"github.com/leveret-os/leveret/internal/simd"
 	"github.com/leveret-os/leveret/pkg/checkpoint"
 	"github.com/leveret-os/leveret/pkg/safetensors"
 )
@@ -54,21 +54,19 @@ func openWeights(m *modelFlags) (*weightBytes, error) {
 func (w *weightBytes) close() { w.checkpoint.Close() }
 
 // read reads all bytes, over and over for about the given time, each thread a
-// part of every tensor, and returns the bytes read in a second. Counting a byte
-// value is the plainest read of memory that the standard library does with
-// vector instructions.
-func (w *weightBytes) read(threads int, atLeast time.Duration) float64 {
+// part of every tensor, with the loads of an instruction set, and returns the
+// bytes read in a second.
+func (w *weightBytes) read(isa simd.ISA, threads int, atLeast time.Duration) float64 {
+	kernels := simd.New(isa)
 	start := time.Now()
 	passes := 0
 	for passes == 0 || time.Since(start) < atLeast {
 		var wg sync.WaitGroup
 		for t := range threads {
 			wg.Go(func() {
-				n := 0
 				for _, d := range w.data {
-					n += bytes.Count(d[len(d)*t/threads:len(d)*(t+1)/threads], []byte{0x5a})
+					kernels.ReadMemory(d[len(d)*t/threads : len(d)*(t+1)/threads])
 				}
-				runtime.KeepAlive(n)
 			})
 		}
 		wg.Wait()

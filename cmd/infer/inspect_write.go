@@ -57,11 +57,19 @@ func writeInspection(w io.Writer, x *inspection) error {
 		line("cannot run", "%s", x.Problem)
 	}
 	for _, k := range slices.Sorted(maps.Keys(x.Meta)) {
-		line("metadata", "%s = %.200s", k, x.Meta[k])
+		line("metadata", "%s = %s", k, shorten(x.Meta[k], 100))
 	}
 	writeTensors(&b, x.Tensors)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// shorten cuts a text at a character border and says how long it was.
+func shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
 }
 
 // writeTensors adds the table.
