@@ -18,8 +18,8 @@ import (
 
 var chatTime = time.Date(2024, 7, 26, 13, 5, 9, 0, time.UTC)
 
-// chatVectors are conversations and what Python's jinja2 makes of them with the
-// templates of published models (testdata/chat/make.py and README.md).
+// A chatVector is a conversation and what Python's jinja2 makes of them with the
+// template of a published model (testdata/chat/make.py and README.md).
 type chatVector struct {
 	Template, Name string
 	Data           map[string]json.RawMessage
@@ -54,7 +54,7 @@ func readTemplate(t testing.TB, name string, tokens map[string]string) *ChatTemp
 
 func now() time.Time { return chatTime }
 
-// dateless are vectors with a date that the clock of the test does not change.
+// TestChatVectors compares with jinja2, raw messages and all.
 func TestChatVectors(t *testing.T) {
 	n := 0
 	for _, c := range chatVectors(t) {
