@@ -79,6 +79,6 @@ form() {
 	[ "$(cat "$models/$name.stamp" 2>/dev/null)" != "$stamp" ] || return 0
 	say "making $models/$name"
 	rm -rf "${models:?}/$name" "$models/$name.stamp" &&
-		"$cache/infer" "$@" -m "$models/$source" -o "$models/$name" &&
+		"$cache/infer" "$@" -m "$models/$source" -o "$models/$name" >&2 &&
 		echo "$stamp" >"$models/$name.stamp"
 }
