@@ -292,7 +292,8 @@ func (e *engine) run(x []float32, n int, gated bool, terms []term) {
 		e.pool.Run(n, e.quantRow)
 	}
 	pieces := e.pieces(bytes, n)
-	p.size = (p.tiles + pieces - 1) / pieces
+	// The kernels take tiles in pairs.
+	p.size = ((p.tiles+pieces-1)/pieces + 1) &^ 1
 	e.pool.Run((p.tiles+p.size-1)/p.size, e.mulPiece)
 }
 
