@@ -84,7 +84,7 @@ func (r *runFlags) answer(ctx context.Context, c *console, s *llama.Session, mes
 	var text strings.Builder
 	out := &textSink{w: c.stdout}
 	for token, err := range s.Generate(ctx, rest, &options) {
-		if ctx.Err() != nil {
+		if interrupted(ctx, err) {
 			out.end(nil)
 			return "", errInterrupted
 		}

@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	switch {
 	case err == nil:
 		return statusOK
-	case errors.Is(err, errInterrupted), ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case errors.Is(err, errInterrupted), interrupted(ctx, err):
 		return statusInterrupted
 	case errors.Is(err, syscall.EPIPE):
 		return statusError // whoever read the output has gone: nobody to tell
@@ -78,6 +78,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	c.note("%v", err)
 	return statusError
+}
+
+// interrupted reports whether an error is that of a cancelled ctx, by its own
+// name or by that of the signal.
+func interrupted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
 // errInterrupted ends a command that a signal stopped and that has said so.

@@ -111,7 +111,7 @@ func (g *generation) run(ctx context.Context, each func(llama.Token) error) erro
 
 // cancelled makes an interrupt an end like others.
 func (g *generation) cancelled(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if interrupted(ctx, err) {
 		g.finish = finishCancelled
 		return nil
 	}

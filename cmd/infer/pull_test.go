@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -89,4 +91,21 @@ func TestPullUnreachable(t *testing.T) {
 	srv.Close()
 	invoke(t, "pull", "--cache", t.TempDir()).fails(t, statusError, "`./run` in the source tree")
 	invoke(t, "pull", "--cache", t.TempDir(), "owner/tiny@"+testCommit).fails(t, statusError, "HF_ENDPOINT")
+}
+
+// TestPullInterrupted: a signal, which is the cause of its own context's end.
+func TestPullInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cancel(errors.New("a signal"))
+		<-r.Context().Done()
+	}))
+	defer srv.Close()
+	t.Setenv("HF_ENDPOINT", srv.URL)
+	t.Setenv("HF_TOKEN", "")
+	var stdout, stderr strings.Builder
+	status := run(ctx, []string{"pull", "--cache", t.TempDir()}, strings.NewReader(""), &stdout, &stderr)
+	if status != statusInterrupted || stdout.Len()+stderr.Len() > 0 {
+		t.Errorf("status %d, stdout %q, stderr %q, want a silent %d", status, stdout.String(), stderr.String(), statusInterrupted)
+	}
 }
