@@ -18,7 +18,7 @@ import (
 
 var chatTime = time.Date(2024, 7, 26, 13, 5, 9, 0, time.UTC)
 
-// A chatVector is a conversation and what Python's jinja2 makes of them with the
+// A chatVector is a conversation and what Python's jinja2 makes of it with the
 // template of a published model (testdata/chat/make.py and README.md).
 type chatVector struct {
 	Template, Name string
