@@ -68,9 +68,9 @@ func matrixProduct(isa ISA, f Float, dst []float32, ldd int, w unsafe.Pointer, s
 	d, a := unsafe.SliceData(dst), unsafe.SliceData(x)
 	if n == 1 {
 		fours := rows / 4
-		matvec(isa, f, 4, d, w, stride, fours, a, cols)
+		matvec(isa, f, 4, d, w, stride, fours, a, cols, ahead(stride))
 		if done := 4 * fours; done < rows {
-			matvec(isa, f, 1, at(d, done), unsafe.Add(w, done*stride), stride, rows-done, a, cols)
+			matvec(isa, f, 1, at(d, done), unsafe.Add(w, done*stride), stride, rows-done, a, cols, ahead(stride))
 		}
 		return
 	}
@@ -79,31 +79,64 @@ func matrixProduct(isa ISA, f Float, dst []float32, ldd int, w unsafe.Pointer, s
 	} else {
 		block := max(weightsNear/max(stride, 1)&^3, 4)
 		acts := max(actsNear/(4*max(cols, 1))/actsAtLeast, 1) * actsAtLeast
-		for r0 := 0; r0 < rows; r0 += block {
-			fours := min(block, rows-r0) / 4
+		for r := 0; r+4 <= rows; r += block {
+			fours := min(block, rows-r) / 4
 			for j := 0; j < n; j += acts {
-				for r := r0; r < r0+fours; r++ {
-					tile(isa, f, at(d, j*ldd+r), ldd, fours, unsafe.Add(w, r*stride), fours*stride,
-						at(a, j*ldx), ldx, min(acts, n-j), cols, 0, nil, nil, nil)
-				}
+				tile(isa, f, at(d, j*ldd+r), ldd, unsafe.Add(w, r*stride), rowsApart(stride, fours, n),
+					at(a, j*ldx), ldx, min(acts, n-j), cols, 0, nil, nil, nil)
 			}
 		}
 	}
 	if done := rows &^ 3; done < rows {
 		for j := range n {
-			matvec(isa, f, 1, at(d, j*ldd+done), unsafe.Add(w, done*stride), stride, rows-done, at(a, j*ldx), cols)
+			matvec(isa, f, 1, at(d, j*ldd+done), unsafe.Add(w, done*stride), stride, rows-done, at(a, j*ldx), cols, 0)
 		}
 	}
+}
+
+// tileRows are the rows of weights that tile works on, four at once, and where
+// their products go: from one four to the next, and within it.
+type tileRows struct {
+	fours        int
+	dnext, dstep int // in float32
+	wnext, wstep int // in bytes
+	ahead        int // in bytes, see below; 0: not at all
+}
+
+// rowsApart returns 4·fours rows that are stride bytes apart. Long rows, and any
+// against few rows of activations, are read as four long streams: a four is of
+// rows far apart. Else it is of neighbours, whose products are stored together.
+func rowsApart(stride, fours, n int) tileRows {
+	const few, long = 32, 4096
+	if n < few || stride > long {
+		r := tileRows{fours, 1, fours, stride, fours * stride, 0}
+		if n < few {
+			r.ahead = ahead(stride)
+		}
+		return r
+	}
+	return tileRows{fours, 4, 1, 4 * stride, stride, 0}
+}
+
+// ahead returns how far before their use rows that are stride bytes apart are
+// prefetched from memory: about half a page, and a whole number of rows, so
+// that what lies between short rows is left where it is.
+func ahead(stride int) int {
+	const enough = 2048
+	if stride >= enough {
+		return enough
+	}
+	return (enough + stride - 1) / max(stride, 1) * stride
 }
 
 // productInParts is matrixProduct for groups of four long rows. The sums of a
 // part wait for the next one in memory.
 func productInParts(isa ISA, f Float, dst *float32, ldd int, w unsafe.Pointer, stride, rows, cols int, x *float32, ldx, n int) {
-	var state [partTiles][actsAtLeast * 4 * lanes]float32
+	var state [partTiles * actsAtLeast * 4 * lanes]float32
 	parts := cols / partCols
 	size := (cols/parts + lanes - 1) &^ (lanes - 1)
-	for r0 := 0; r0+4 <= rows; r0 += 4 * partTiles {
-		fours := min(4*partTiles, rows-r0) / 4
+	for r := 0; r+4 <= rows; r += 4 * partTiles {
+		fours := min(4*partTiles, rows-r) / 4
 		for j := 0; j < n; j += actsAtLeast {
 			for c := 0; c < cols; c += size {
 				part := 0
@@ -113,10 +146,8 @@ func productInParts(isa ISA, f Float, dst *float32, ldd int, w unsafe.Pointer, s
 				if c+size < cols {
 					part |= unended
 				}
-				for r := range fours {
-					tile(isa, f, at(dst, j*ldd+r0+r), ldd, fours, unsafe.Add(w, (r0+r)*stride+c*f.Bytes()), fours*stride,
-						at(x, j*ldx+c), ldx, min(actsAtLeast, n-j), min(size, cols-c), part, &state[r][0], nil, nil)
-				}
+				tile(isa, f, at(dst, j*ldd+r), ldd, unsafe.Add(w, r*stride+c*f.Bytes()), rowsApart(stride, fours, n),
+					at(x, j*ldx+c), ldx, min(actsAtLeast, n-j), min(size, cols-c), part, &state[0], nil, nil)
 			}
 		}
 	}
@@ -143,7 +174,7 @@ func productWithTails(f Float, dst []float32, ldd int, w unsafe.Pointer, stride,
 				row := unsafe.Slice((*byte)(unsafe.Add(w, (r+i*step)*stride)), cols*f.Bytes())
 				decodeRow(f, wtails[i][:cols-whole], row[whole*f.Bytes():])
 			}
-			tile(AVX2, f, &dst[j0*ldd+r], ldd, step, unsafe.Add(w, r*stride), step*stride,
+			tile(AVX2, f, &dst[j0*ldd+r], ldd, unsafe.Add(w, r*stride), tileRows{1, 0, step, 0, step * stride, 0},
 				&x[j0*ldx], ldx, m, cols, 0, nil, &wtails[0][0], &xtails[0][0])
 			r += count
 		}
@@ -206,7 +237,7 @@ func rmsNorm(isa ISA, dst, x, w []float32, eps float32) {
 	}
 	var ss float32
 	if whole == n {
-		matvec(isa, F32, 1, &ss, unsafe.Pointer(&x[0]), 0, 1, &x[0], n)
+		matvec(isa, F32, 1, &ss, unsafe.Pointer(&x[0]), 0, 1, &x[0], n, 0)
 	} else {
 		ss = dotPortable(x, x)
 	}
@@ -298,50 +329,50 @@ func at(p *float32, i int) *float32 {
 // matvec and tile choose a kernel. Plain calls, and not a table of functions,
 // so that the compiler sees that no argument escapes.
 
-func matvec(isa ISA, f Float, group int, dst *float32, w unsafe.Pointer, stride, rows int, x *float32, cols int) {
+func matvec(isa ISA, f Float, group int, dst *float32, w unsafe.Pointer, stride, rows int, x *float32, cols, ahead int) {
 	b := (*byte)(w)
 	switch {
 	case isa == AVX512 && f == F32 && group == 4:
-		matvec4F32AVX512(dst, b, stride, rows, x, cols)
+		matvec4F32AVX512(dst, b, stride, rows, x, cols, ahead)
 	case isa == AVX512 && f == F16 && group == 4:
-		matvec4F16AVX512(dst, b, stride, rows, x, cols)
+		matvec4F16AVX512(dst, b, stride, rows, x, cols, ahead)
 	case isa == AVX512 && f == BF16 && group == 4:
-		matvec4BF16AVX512(dst, b, stride, rows, x, cols)
+		matvec4BF16AVX512(dst, b, stride, rows, x, cols, ahead)
 	case isa == AVX512 && f == F32:
-		matvec1F32AVX512(dst, b, stride, rows, x, cols)
+		matvec1F32AVX512(dst, b, stride, rows, x, cols, ahead)
 	case isa == AVX512 && f == F16:
-		matvec1F16AVX512(dst, b, stride, rows, x, cols)
+		matvec1F16AVX512(dst, b, stride, rows, x, cols, ahead)
 	case isa == AVX512:
-		matvec1BF16AVX512(dst, b, stride, rows, x, cols)
+		matvec1BF16AVX512(dst, b, stride, rows, x, cols, ahead)
 	case f == F32 && group == 4:
-		matvec4F32AVX2(dst, b, stride, rows, x, cols)
+		matvec4F32AVX2(dst, b, stride, rows, x, cols, ahead)
 	case f == F16 && group == 4:
-		matvec4F16AVX2(dst, b, stride, rows, x, cols)
+		matvec4F16AVX2(dst, b, stride, rows, x, cols, ahead)
 	case f == BF16 && group == 4:
-		matvec4BF16AVX2(dst, b, stride, rows, x, cols)
+		matvec4BF16AVX2(dst, b, stride, rows, x, cols, ahead)
 	case f == F32:
-		matvec1F32AVX2(dst, b, stride, rows, x, cols)
+		matvec1F32AVX2(dst, b, stride, rows, x, cols, ahead)
 	case f == F16:
-		matvec1F16AVX2(dst, b, stride, rows, x, cols)
+		matvec1F16AVX2(dst, b, stride, rows, x, cols, ahead)
 	default:
-		matvec1BF16AVX2(dst, b, stride, rows, x, cols)
+		matvec1BF16AVX2(dst, b, stride, rows, x, cols, ahead)
 	}
 }
 
-func tile(isa ISA, f Float, dst *float32, ldd, dstep int, w unsafe.Pointer, wstep int, x *float32, ldx, n, cols, part int, state, wtails, xtails *float32) {
+func tile(isa ISA, f Float, dst *float32, ldd int, w unsafe.Pointer, r tileRows, x *float32, ldx, n, cols, part int, state, wtails, xtails *float32) {
 	b := (*byte)(w)
 	switch {
 	case isa == AVX512 && f == F32:
-		tile4F32AVX512(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state)
+		tile4F32AVX512(dst, ldd, r.dnext, r.dstep, b, r.wnext, r.wstep, r.fours, x, ldx, n, cols, part, state, r.ahead)
 	case isa == AVX512 && f == F16:
-		tile4F16AVX512(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state)
+		tile4F16AVX512(dst, ldd, r.dnext, r.dstep, b, r.wnext, r.wstep, r.fours, x, ldx, n, cols, part, state, r.ahead)
 	case isa == AVX512:
-		tile4BF16AVX512(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state)
+		tile4BF16AVX512(dst, ldd, r.dnext, r.dstep, b, r.wnext, r.wstep, r.fours, x, ldx, n, cols, part, state, r.ahead)
 	case f == F32:
-		tile4F32AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state, wtails, xtails)
+		tile4F32AVX2(dst, ldd, r.dnext, r.dstep, b, r.wnext, r.wstep, r.fours, x, ldx, n, cols, part, state, r.ahead, wtails, xtails)
 	case f == F16:
-		tile4F16AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state, wtails, xtails)
+		tile4F16AVX2(dst, ldd, r.dnext, r.dstep, b, r.wnext, r.wstep, r.fours, x, ldx, n, cols, part, state, r.ahead, wtails, xtails)
 	default:
-		tile4BF16AVX2(dst, ldd, dstep, b, wstep, x, ldx, n, cols, part, state, wtails, xtails)
+		tile4BF16AVX2(dst, ldd, r.dnext, r.dstep, b, r.wnext, r.wstep, r.fours, x, ldx, n, cols, part, state, r.ahead, wtails, xtails)
 	}
 }

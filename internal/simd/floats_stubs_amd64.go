@@ -4,50 +4,50 @@
 
 package simd
 
-// matvec1F32AVX2 computes the dot products of 1·rows rows of w, stride bytes apart, and x. cols must be a multiple of 16.
+// matvec1F32AVX2 computes the dot products of 1·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use. cols must be a multiple of 16.
 //
 //go:noescape
-func matvec1F32AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec1F32AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// matvec4F32AVX2 computes the dot products of 4·rows rows of w, stride bytes apart, and x. cols must be a multiple of 16.
+// matvec4F32AVX2 computes the dot products of 4·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use. cols must be a multiple of 16.
 //
 //go:noescape
-func matvec4F32AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec4F32AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// tile4F32AVX2 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0.
+// tile4F32AVX2 computes dst[r·dnext+i·dstep+j·ldd] = dot(w+r·wnext+i·wstep, row j of x) for r < fours, i < 4 and j < n, or a part of the columns of that: see continued and unended. It prefetches each row ahead bytes before its use, unless that is 0. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0; fours is 1 then.
 //
 //go:noescape
-func tile4F32AVX2(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32, wtails *float32, xtails *float32)
+func tile4F32AVX2(dst *float32, ldd int, dnext int, dstep int, w *byte, wnext int, wstep int, fours int, x *float32, ldx int, n int, cols int, part int, state *float32, ahead int, wtails *float32, xtails *float32)
 
-// matvec1F16AVX2 computes the dot products of 1·rows rows of w, stride bytes apart, and x. cols must be a multiple of 16.
+// matvec1F16AVX2 computes the dot products of 1·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use. cols must be a multiple of 16.
 //
 //go:noescape
-func matvec1F16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec1F16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// matvec4F16AVX2 computes the dot products of 4·rows rows of w, stride bytes apart, and x. cols must be a multiple of 16.
+// matvec4F16AVX2 computes the dot products of 4·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use. cols must be a multiple of 16.
 //
 //go:noescape
-func matvec4F16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec4F16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// tile4F16AVX2 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0.
+// tile4F16AVX2 computes dst[r·dnext+i·dstep+j·ldd] = dot(w+r·wnext+i·wstep, row j of x) for r < fours, i < 4 and j < n, or a part of the columns of that: see continued and unended. It prefetches each row ahead bytes before its use, unless that is 0. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0; fours is 1 then.
 //
 //go:noescape
-func tile4F16AVX2(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32, wtails *float32, xtails *float32)
+func tile4F16AVX2(dst *float32, ldd int, dnext int, dstep int, w *byte, wnext int, wstep int, fours int, x *float32, ldx int, n int, cols int, part int, state *float32, ahead int, wtails *float32, xtails *float32)
 
-// matvec1BF16AVX2 computes the dot products of 1·rows rows of w, stride bytes apart, and x. cols must be a multiple of 16.
+// matvec1BF16AVX2 computes the dot products of 1·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use. cols must be a multiple of 16.
 //
 //go:noescape
-func matvec1BF16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec1BF16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// matvec4BF16AVX2 computes the dot products of 4·rows rows of w, stride bytes apart, and x. cols must be a multiple of 16.
+// matvec4BF16AVX2 computes the dot products of 4·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use. cols must be a multiple of 16.
 //
 //go:noescape
-func matvec4BF16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec4BF16AVX2(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// tile4BF16AVX2 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0.
+// tile4BF16AVX2 computes dst[r·dnext+i·dstep+j·ldd] = dot(w+r·wnext+i·wstep, row j of x) for r < fours, i < 4 and j < n, or a part of the columns of that: see continued and unended. It prefetches each row ahead bytes before its use, unless that is 0. wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0; fours is 1 then.
 //
 //go:noescape
-func tile4BF16AVX2(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32, wtails *float32, xtails *float32)
+func tile4BF16AVX2(dst *float32, ldd int, dnext int, dstep int, w *byte, wnext int, wstep int, fours int, x *float32, ldx int, n int, cols int, part int, state *float32, ahead int, wtails *float32, xtails *float32)
 
 // weightedSum1AVX2 computes dst[j·ldd+d] = Σp a[j·lda+p]·v[p·ldv+d] for j < 1 and d < cols. cols must be a multiple of 8.
 //
@@ -90,50 +90,50 @@ func readMemoryAVX2(p *byte, n int)
 // peakFMAAVX2 does n times 12 fused multiply-adds of whole registers. Benchmarks use it.
 func peakFMAAVX2(n int)
 
-// matvec1F32AVX512 computes the dot products of 1·rows rows of w, stride bytes apart, and x.
+// matvec1F32AVX512 computes the dot products of 1·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use.
 //
 //go:noescape
-func matvec1F32AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec1F32AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// matvec4F32AVX512 computes the dot products of 4·rows rows of w, stride bytes apart, and x.
+// matvec4F32AVX512 computes the dot products of 4·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use.
 //
 //go:noescape
-func matvec4F32AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec4F32AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// tile4F32AVX512 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that.
+// tile4F32AVX512 computes dst[r·dnext+i·dstep+j·ldd] = dot(w+r·wnext+i·wstep, row j of x) for r < fours, i < 4 and j < n, or a part of the columns of that: see continued and unended. It prefetches each row ahead bytes before its use, unless that is 0.
 //
 //go:noescape
-func tile4F32AVX512(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32)
+func tile4F32AVX512(dst *float32, ldd int, dnext int, dstep int, w *byte, wnext int, wstep int, fours int, x *float32, ldx int, n int, cols int, part int, state *float32, ahead int)
 
-// matvec1F16AVX512 computes the dot products of 1·rows rows of w, stride bytes apart, and x.
+// matvec1F16AVX512 computes the dot products of 1·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use.
 //
 //go:noescape
-func matvec1F16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec1F16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// matvec4F16AVX512 computes the dot products of 4·rows rows of w, stride bytes apart, and x.
+// matvec4F16AVX512 computes the dot products of 4·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use.
 //
 //go:noescape
-func matvec4F16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec4F16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// tile4F16AVX512 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that.
+// tile4F16AVX512 computes dst[r·dnext+i·dstep+j·ldd] = dot(w+r·wnext+i·wstep, row j of x) for r < fours, i < 4 and j < n, or a part of the columns of that: see continued and unended. It prefetches each row ahead bytes before its use, unless that is 0.
 //
 //go:noescape
-func tile4F16AVX512(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32)
+func tile4F16AVX512(dst *float32, ldd int, dnext int, dstep int, w *byte, wnext int, wstep int, fours int, x *float32, ldx int, n int, cols int, part int, state *float32, ahead int)
 
-// matvec1BF16AVX512 computes the dot products of 1·rows rows of w, stride bytes apart, and x.
+// matvec1BF16AVX512 computes the dot products of 1·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use.
 //
 //go:noescape
-func matvec1BF16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec1BF16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// matvec4BF16AVX512 computes the dot products of 4·rows rows of w, stride bytes apart, and x.
+// matvec4BF16AVX512 computes the dot products of 4·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use.
 //
 //go:noescape
-func matvec4BF16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int)
+func matvec4BF16AVX512(dst *float32, w *byte, stride int, rows int, x *float32, cols int, ahead int)
 
-// tile4BF16AVX512 computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that.
+// tile4BF16AVX512 computes dst[r·dnext+i·dstep+j·ldd] = dot(w+r·wnext+i·wstep, row j of x) for r < fours, i < 4 and j < n, or a part of the columns of that: see continued and unended. It prefetches each row ahead bytes before its use, unless that is 0.
 //
 //go:noescape
-func tile4BF16AVX512(dst *float32, ldd int, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32)
+func tile4BF16AVX512(dst *float32, ldd int, dnext int, dstep int, w *byte, wnext int, wstep int, fours int, x *float32, ldx int, n int, cols int, part int, state *float32, ahead int)
 
 // weightedSum1AVX512 computes dst[j·ldd+d] = Σp a[j·lda+p]·v[p·ldv+d] for j < 1 and d < cols.
 //

@@ -42,7 +42,9 @@ func shapes(yield func(s shape) bool) {
 			}
 		}
 	}
-	_ = yield(shape{4099, 64, 3}) && yield(shape{9, 576, 29}) && yield(shape{101, 1536, 13}) && yield(shape{6, 4099, 5})
+	// Longer rows than the kernels take at once, in any number of parts.
+	_ = yield(shape{37, 2100, 8}) && yield(shape{133, 2048, 7}) && yield(shape{9, 5008, 13}) &&
+		yield(shape{4099, 64, 3}) && yield(shape{9, 576, 29}) && yield(shape{101, 1536, 13}) && yield(shape{6, 4099, 5})
 }
 
 // TestMatMulBits compares the assembly with the portable code, bit for bit.

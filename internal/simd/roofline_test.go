@@ -67,6 +67,27 @@ func BenchmarkRooflineDecode(b *testing.B) {
 	}
 }
 
+// BenchmarkRooflineBatch is BenchmarkRooflineDecode for a few tokens at once.
+func BenchmarkRooflineBatch(b *testing.B) {
+	const size = 128 << 20
+	for _, isa := range assembly(b) {
+		for _, cols := range []int{576, 1536} {
+			for _, n := range []int{2, 4, 8} {
+				b.Run(fmt.Sprintf("%v/bf16/cols=%d/n=%d", isa, cols, n), func(b *testing.B) {
+					w := touched(b, size, true)
+					rows := size / cols / 2
+					x, dst := make([]float32, n*cols), make([]float32, n*rows)
+					got, limit := race(b, func() {
+						New(isa).MatMul(BF16, dst, rows, w[:rows*cols*2], rows, cols, x, cols, n)
+					}, func() { readMemoryAVX2(&w[0], size) })
+					b.ReportMetric(size/got.Seconds()/1e9, "GB/s")
+					b.ReportMetric(100*limit.Seconds()/got.Seconds(), "%read")
+				})
+			}
+		}
+	}
+}
+
 // BenchmarkRooflinePrefill compares products with many rows of activations with
 // the rate of fused multiply-adds that touch no memory, in the same run.
 func BenchmarkRooflinePrefill(b *testing.B) {

@@ -17,6 +17,9 @@ type loop struct {
 	tail           reg.Register // columns after them; nil if there never are any
 	mask           reg.Register
 	wtails, xtails reg.Register
+	// ahead is the distance in bytes at which rows of weights are prefetched, if
+	// at all. It carries their streams over the ends of pages.
+	ahead Op
 }
 
 // newLoop prepares the loop over cols columns, which it consumes.
@@ -79,18 +82,26 @@ func (l *loop) activations(j int, q, k reg.Register, off int, rest bool, h int, 
 }
 
 // run writes the loop: step is called for columns disp to disp+15 after k, or
-// for the rest. The rows that prefetch points at are fetched ahead of their use.
-func (l *loop) run(label string, prefetch []reg.Register, step func(k reg.Register, rest bool, disp int)) {
+// for the rest. The rows of weights that stream points at are prefetched.
+func (l *loop) run(label string, stream []reg.Register, step func(k reg.Register, rest bool, disp int)) {
 	k := GP64()
 	two := I32(-32 * l.bytes)
 	MOVQ(l.start, k)
 	CMPQ(k, two)
 	JG(LabelRef(label + "_one"))
 	Label(label + "_two")
-	for _, p := range prefetch {
-		for b := 0; b < 32*l.bytes; b += 64 {
-			PREFETCHT0(Mem{Base: p, Index: k, Scale: 1, Disp: ahead + b})
+	if stream != nil {
+		later := GP64()
+		MOVQ(l.ahead, later)
+		TESTQ(later, later)
+		JZ(LabelRef(label + "_near"))
+		ADDQ(k, later)
+		for _, p := range stream {
+			for b := 0; b < 32*l.bytes; b += 64 {
+				PREFETCHT0(Mem{Base: p, Index: later, Scale: 1, Disp: b})
+			}
 		}
+		Label(label + "_near")
 	}
 	step(k, false, 0)
 	step(k, false, 16)

@@ -13,19 +13,15 @@ import (
 // another would be as many short streams, and reach half the bandwidth.
 const streams = 4
 
-// ahead is the distance, in bytes, of the software prefetch of each stream. It
-// carries the streams over the ends of pages.
-const ahead = 2048
-
 // matvec writes the product of group·rows rows of weights and a vector. With a
 // group of 4, rows r, r+rows, r+2·rows and r+3·rows are worked on at once.
 func matvec(t target, f format, group int) {
 	name := fmt.Sprint("matvec", group, f.name, t.suffix)
-	doc := fmt.Sprintf("%s computes the dot products of %d·rows rows of w, stride bytes apart, and x.", name, group)
+	doc := fmt.Sprintf("%s computes the dot products of %d·rows rows of w, stride bytes apart, and x. It prefetches each row ahead bytes before its use.", name, group)
 	if t == avx2 {
 		doc += " cols must be a multiple of 16."
 	}
-	TEXT(name, NOSPLIT, "func(dst *float32, w *byte, stride int, rows int, x *float32, cols int)")
+	TEXT(name, NOSPLIT, "func(dst *float32, w *byte, stride int, rows int, x *float32, cols, ahead int)")
 	Doc(doc)
 	Pragma("noescape")
 	dst := Load(Param("dst"), GP64())
@@ -39,6 +35,7 @@ func matvec(t target, f format, group int) {
 	if t == avx2 {
 		l.tail = nil
 	}
+	l.ahead = local(Load(Param("ahead"), GP64()))
 	l.shift(w, x)
 	p := rowPointers(w, stride, n, group)
 	dsts := make([]reg.Register, group)
@@ -49,6 +46,7 @@ func matvec(t target, f format, group int) {
 	}
 	TESTQ(n, n)
 	JZ(LabelRef("done"))
+	left := local(n)
 
 	Label("row")
 	acc := make([][]reg.VecVirtual, group)
@@ -81,11 +79,18 @@ func matvec(t target, f format, group int) {
 		ADDQ(stride, p[i])
 		ADDQ(Imm(4), dsts[i])
 	}
-	DECQ(n)
+	DECQ(left)
 	JNZ(LabelRef("row"))
 	Label("done")
 	VZEROUPPER()
 	RET()
+}
+
+// local returns a place on the stack, set to r, for what no register is left.
+func local(r reg.Register) Mem {
+	m := AllocLocal(8)
+	MOVQ(r, m)
+	return m
 }
 
 // rowPointers returns group pointers that are rows·stride bytes apart.

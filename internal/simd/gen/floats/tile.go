@@ -16,31 +16,27 @@ const (
 	unended   = 2 // they are not the last: sums end in the state
 )
 
-// tile writes the product of 4 rows of weights, at w, w+wstep …, and n rows of
+// tile writes the product of fours times 4 rows of weights and n rows of
 // activations: tiles of dot products whose sums stay in registers. AVX2 has too
 // few of those for all lanes, so it runs through the columns twice, for lanes 0
 // to 7 and 8 to 15.
 func tile(t target, f format) {
 	name := "tile4" + f.name + t.suffix
-	signature := "func(dst *float32, ldd, dstep int, w *byte, wstep int, x *float32, ldx int, n int, cols int, part int, state *float32)"
-	doc := " computes dst[j·ldd+i·dstep] = dot(w row i, x row j) for 4 rows of w, wstep bytes apart, and n rows of x, or a part of the columns of that."
+	signature := "func(dst *float32, ldd, dnext, dstep int, w *byte, wnext, wstep, fours int, x *float32, ldx, n, cols, part int, state *float32, ahead int)"
+	doc := " computes dst[r·dnext+i·dstep+j·ldd] = dot(w+r·wnext+i·wstep, row j of x) for r < fours, i < 4 and j < n," +
+		" or a part of the columns of that: see continued and unended. It prefetches each row ahead bytes before its use, unless that is 0."
 	if t == avx2 {
 		signature = strings.TrimSuffix(signature, ")") + ", wtails, xtails *float32)"
-		doc += " wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0."
+		doc += " wtails and xtails have the last cols mod 16 columns of the rows, 16 places for each, the rest 0; fours is 1 then."
 	}
 	TEXT(name, NOSPLIT, signature)
 	Doc(name + doc)
 	Pragma("noescape")
-	dst := Load(Param("dst"), GP64())
 	w := Load(Param("w"), GP64())
 	x := Load(Param("x"), GP64())
-	n := Load(Param("n"), GP64())
 	cols := Load(Param("cols"), GP64())
 
 	l := newLoop(t, f, cols)
-	if t == avx2 {
-		l.wtails, l.xtails = Load(Param("wtails"), GP64()), Load(Param("xtails"), GP64())
-	}
 	l.shift(w, x)
 	wstep := Load(Param("wstep"), GP64())
 	p := []reg.Register{w, GP64(), GP64(), GP64()}
@@ -48,13 +44,25 @@ func tile(t target, f format) {
 		LEAQ(Mem{Base: p[i-1], Index: wstep, Scale: 1}, p[i])
 	}
 
-	part := paramAddr("part")
-	state := AllocLocal(8) // a pointer that moves on, with no register left for it
-	{
-		r := Load(Param("state"), GP64())
-		MOVQ(r, state)
+	x0 := local(x)
+	dst0 := local(Load(Param("dst"), GP64()))
+	rows := local(Load(Param("fours"), GP64()))
+	state := local(Load(Param("state"), GP64()))
+	n, ahead := AllocLocal(8), AllocLocal(8)
+	l.ahead = ahead
+	dst := GP64()
+	Label("rows")
+	MOVQ(dst0, dst)
+	next := Load(Param("dnext"), GP64())
+	SHLQ(Imm(2), next)
+	ADDQ(next, dst0)
+	MOVQ(Load(Param("n"), GP64()), n)
+	MOVQ(Load(Param("ahead"), GP64()), ahead)
+	if t == avx2 {
+		l.wtails, l.xtails = Load(Param("wtails"), GP64()), Load(Param("xtails"), GP64())
 	}
-	sizes := []int{6, 4, 2, 1}
+	part := paramAddr("part")
+	sizes := []int{6, 4, 3, 2, 1}
 	var half Mem
 	if t == avx2 {
 		sizes = []int{3, 2, 1}
@@ -92,7 +100,11 @@ func tile(t target, f format) {
 			JZ(LabelRef(start))
 			each(func(r reg.VecVirtual, m Mem) { VMOVUPS(m, r) })
 			Label(start)
-			l.run(start, nil, func(k reg.Register, rest bool, disp int) {
+			stream := p // in the first tile of a row only: then it is near
+			if h > 0 {
+				stream = nil
+			}
+			l.run(start, stream, func(k reg.Register, rest bool, disp int) {
 				off := disp + h*t.width()
 				xv := t.vectors(c)
 				for j := range xv {
@@ -128,18 +140,28 @@ func tile(t target, f format) {
 				Label(start + "_half")
 			}
 		}
+		sums := t.tileSums(acc, c)
 		dstep := Load(Param("dstep"), GP64())
-		for _, s := range t.tileSums(acc, c) {
+		ldd := Load(Param("ldd"), GP64())
+		CMPQ(dstep, Imm(1))
+		JNE(LabelRef(label + "_apart"))
+		for _, s := range sums {
+			VMOVUPS(s, Mem{Base: dst})
+			LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
+		}
+		JMP(LabelRef(label + "_next"))
+		Label(label + "_apart")
+		for _, s := range sums {
 			d := GP64()
 			LEAQ(Mem{Base: dst, Index: dstep, Scale: 8}, d)
 			VMOVSS(s, Mem{Base: dst})
 			VEXTRACTPS(Imm(1), s, Mem{Base: dst, Index: dstep, Scale: 4})
 			VEXTRACTPS(Imm(2), s, Mem{Base: d})
 			VEXTRACTPS(Imm(3), s, Mem{Base: d, Index: dstep, Scale: 4})
-			ldd := Load(Param("ldd"), GP64())
 			LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
 		}
 		Label(label + "_next")
+		MOVQ(U32(0), ahead)
 		ADDQ(I32(int32(4*64*c)), state)
 		ldx = Load(Param("ldx"), GP64())
 		LEAQ(Mem{Base: q[c-1], Index: ldx, Scale: 4}, x)
@@ -150,6 +172,12 @@ func tile(t target, f format) {
 		JMP(LabelRef(label))
 		Label(label + "_end")
 	}
+	for i := range p {
+		ADDQ(paramAddr("wnext"), p[i])
+	}
+	MOVQ(x0, x)
+	DECQ(rows)
+	JNZ(LabelRef("rows"))
 	VZEROUPPER()
 	RET()
 }
