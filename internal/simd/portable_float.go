@@ -157,11 +157,29 @@ func weightedSumPortable(dst []float32, ldd int, a []float32, lda int, v []float
 		clear(out)
 		for p := range rows {
 			s := a[j*lda+p]
-			row := v[p*ldv : p*ldv+cols]
-			for d := range out {
-				out[d] = FMA(s, row[d], out[d])
+			addScaled(out, s, v[p*ldv:])
+		}
+	}
+}
+
+// addScaled adds s·x to out, fused.
+func addScaled(out []float32, s float32, x []float32) {
+	x = x[:len(out)]
+	d := float64(s)
+	for len(out) >= lanes && len(x) >= lanes {
+		a, b := (*[lanes]float32)(out), (*[lanes]float32)(x)
+		for l := range lanes {
+			sum := d*float64(b[l]) + float64(a[l]) // FMA, which the compiler does not inline
+			if doubtful(sum) {
+				a[l] = fmaOdd(s, b[l], a[l])
+			} else {
+				a[l] = float32(sum)
 			}
 		}
+		out, x = out[lanes:], x[lanes:]
+	}
+	for i := range out {
+		out[i] = FMA(s, x[i], out[i])
 	}
 }
 
