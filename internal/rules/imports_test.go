@@ -13,6 +13,10 @@ var publicImports = map[string][]string{
 	"pkg/quant":       {},
 	"pkg/checkpoint":  {"pkg/safetensors", "pkg/bpe", "pkg/quant"},
 	"pkg/llama":       {"pkg/checkpoint", "pkg/safetensors", "pkg/bpe", "pkg/quant"},
+	"pkg/grammar":     {"pkg/bpe"}, // a Constraint of pkg/llama without importing it
+	"pkg/agent":       {"pkg/llama", "pkg/grammar", "pkg/bpe"},
+	"pkg/agent/tools": {"pkg/agent"},
+	"pkg/tiny":        {"pkg/llama"},
 }
 
 // notForPublic are modules that no package of pkg may import: they serve the
