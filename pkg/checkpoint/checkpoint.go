@@ -63,9 +63,12 @@ func (o *Options) safetensors() *safetensors.Options {
 }
 
 // Checkpoint is an opened checkpoint. Its methods may be called from several
-// goroutines at once, except Close, which must come last.
+// goroutines at once; Close waits for those that are at work.
 type Checkpoint struct {
 	source source
+	// life is held for reading while the file's memory may be read, and for
+	// writing by Close.
+	life   sync.RWMutex
 	closed bool
 
 	tokenizerOnce sync.Once
@@ -77,15 +80,27 @@ type Checkpoint struct {
 	sumErr     error
 }
 
+// use reports whether the checkpoint is open, and keeps it so until
+// life.RUnlock.
+func (c *Checkpoint) use() bool {
+	c.life.RLock()
+	open := !c.closed
+	if !open {
+		c.life.RUnlock()
+	}
+	return open
+}
+
 // Names returns the names of the tensors in the order of their data.
 func (c *Checkpoint) Names() []string { return slices.Clone(c.source.names()) }
 
 // Stat returns a tensor without its data, which costs no memory.
 // Errors: [ErrNotFound], [ErrUnsupported], [ErrClosed].
 func (c *Checkpoint) Stat(name string) (Tensor, error) {
-	if c.closed {
+	if !c.use() {
 		return Tensor{}, fmt.Errorf("checkpoint: tensor %q: %w", name, ErrClosed)
 	}
+	defer c.life.RUnlock()
 	return c.source.stat(name)
 }
 
@@ -94,9 +109,10 @@ func (c *Checkpoint) Stat(name string) (Tensor, error) {
 // Errors: [ErrNotFound], [ErrUnsupported] for a type that no kernel takes,
 // [ErrClosed].
 func (c *Checkpoint) Tensor(name string) (Tensor, error) {
-	if c.closed {
+	if !c.use() {
 		return Tensor{}, fmt.Errorf("checkpoint: tensor %q: %w", name, ErrClosed)
 	}
+	defer c.life.RUnlock()
 	return c.source.tensor(name)
 }
 
@@ -106,24 +122,38 @@ func (c *Checkpoint) Config() []byte { return slices.Clone(c.source.config()) }
 // GenerationConfig returns generation_config.json, nil where there is none.
 func (c *Checkpoint) GenerationConfig() []byte { return slices.Clone(c.source.generationConfig()) }
 
-// TokenizerConfig returns tokenizer_config.json, nil where there is none.
-func (c *Checkpoint) TokenizerConfig() []byte { return slices.Clone(c.source.tokenizerConfig()) }
+// TokenizerConfig returns tokenizer_config.json, nil where there is none, and
+// after Close.
+func (c *Checkpoint) TokenizerConfig() []byte {
+	if !c.use() {
+		return nil
+	}
+	defer c.life.RUnlock()
+	return slices.Clone(c.source.tokenizerConfig())
+}
 
 // ChatTemplate returns the model's chat template, in Jinja: chat_template.jinja,
 // or else chat_template of tokenizer_config.json, of several the one named
 // "default"; of a GGUF file tokenizer.chat_template. It is empty where there is
-// none.
-func (c *Checkpoint) ChatTemplate() string { return c.source.chatTemplate() }
+// none, and after Close.
+func (c *Checkpoint) ChatTemplate() string {
+	if !c.use() {
+		return ""
+	}
+	defer c.life.RUnlock()
+	return c.source.chatTemplate()
+}
 
 // Tokenizer returns the model's tokenizer. It is read at the first call.
 // Errors: those of package bpe, [ErrUnsupported] for a GGUF file whose
 // tokenizer is not a byte-level BPE.
 func (c *Checkpoint) Tokenizer() (*bpe.Tokenizer, error) {
 	c.tokenizerOnce.Do(func() {
-		if c.closed {
+		if !c.use() {
 			c.tokErr = fmt.Errorf("checkpoint: tokenizer: %w", ErrClosed)
 			return
 		}
+		defer c.life.RUnlock()
 		c.tok, c.tokErr = c.source.tokenizer()
 	})
 	return c.tok, c.tokErr
@@ -164,15 +194,18 @@ func (c *Checkpoint) Info() Info { return c.source.info() }
 // what has been or will be repacked. What the system refuses is left and said
 // in the result. Errors: [ErrClosed].
 func (c *Checkpoint) Pin() (safetensors.Pinned, error) {
-	if c.closed {
+	if !c.use() {
 		return safetensors.Pinned{}, fmt.Errorf("checkpoint: pin: %w", ErrClosed)
 	}
+	defer c.life.RUnlock()
 	return c.source.pin()
 }
 
 // Close gives the memory of the weights back: every Tensor's data is gone. A
 // second Close does nothing and returns [ErrClosed].
 func (c *Checkpoint) Close() error {
+	c.life.Lock()
+	defer c.life.Unlock()
 	if c.closed {
 		return fmt.Errorf("checkpoint: %w", ErrClosed)
 	}
@@ -192,9 +225,10 @@ func (c *Checkpoint) Digest() ([32]byte, error) {
 }
 
 func (c *Checkpoint) digest() (sum [32]byte, err error) {
-	if c.closed {
+	if !c.use() {
 		return sum, fmt.Errorf("checkpoint: digest: %w", ErrClosed)
 	}
+	defer c.life.RUnlock()
 	h := sha256.New()
 	// Every part comes with its length, so that no two models are spelled alike.
 	part := func(b []byte) {

@@ -79,9 +79,10 @@ func Convert(dst string, c *Checkpoint, opts *ConvertOptions) (*Report, error) {
 	if opts == nil {
 		opts = &ConvertOptions{}
 	}
-	if c.closed {
+	if !c.use() {
 		return nil, fmt.Errorf("checkpoint: convert: %w", ErrClosed)
 	}
+	defer c.life.RUnlock()
 	for _, t := range []Type{opts.Type, opts.Head} {
 		if int(t) >= len(typeNames) {
 			return nil, fmt.Errorf("checkpoint: convert: %w: %v", ErrUnsupported, t)

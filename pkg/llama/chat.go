@@ -126,11 +126,14 @@ func specialTokens(data []byte) (map[string]string, error) {
 // ChatTemplate returns the model's chat template. Special tokens that
 // tokenizer_config.json does not name are those of config.json.
 func (m *Model) ChatTemplate() (*ChatTemplate, error) {
-	source := m.ck.ChatTemplate()
+	source, tokenizerConfig := m.ck.ChatTemplate(), m.ck.TokenizerConfig()
+	if m.closed.Load() {
+		return nil, ErrClosed
+	}
 	if source == "" {
 		return nil, ErrNoChatTemplate
 	}
-	t, err := NewChatTemplate(source, m.ck.TokenizerConfig())
+	t, err := NewChatTemplate(source, tokenizerConfig)
 	if err != nil {
 		return nil, err
 	}

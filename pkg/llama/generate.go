@@ -79,11 +79,12 @@ type Token struct {
 }
 
 // Generate appends prompt to the session and generates tokens. Each is yielded
-// as soon as it is picked; Session.Logits are then those that it was picked
-// from. It becomes part of the session, and is computed when logits after it
-// are needed. The last token says why the generation ended (Token.Finish); an
-// error ends the stream. A cancelled ctx ends it between tokens, or inside the
-// prompt, with the context's error.
+// as soon as it is picked; it is then part of the session, but Session.Logits
+// are those that it was picked from: it is computed when logits after it are
+// needed. Inside the loop the session may be used, and the generation goes on
+// from what is made of it. The last token says why the generation ended
+// (Token.Finish); an error ends the stream. A cancelled ctx ends it between
+// tokens, or inside the prompt, with the context's error.
 //
 // After the first tokens a generation allocates nothing but the tokens' text.
 func (s *Session) Generate(ctx context.Context, prompt []int, opts *GenerateOptions) iter.Seq2[Token, error] {
@@ -181,7 +182,10 @@ func (g *generation) force(yield func(Token, error) bool) (goOn bool, err error)
 
 // sample picks one token from the logits and yields it.
 func (g *generation) sample(yield func(Token, error) bool) (goOn bool, err error) {
-	logits := g.s.logits
+	logits := g.s.Logits()
+	if logits == nil { // whoever took the last token emptied the session
+		return false, ErrNoPrompt
+	}
 	if g.Constraint != nil {
 		if err := g.Constraint.Mask(g.legal); err != nil {
 			return false, fmt.Errorf("%w: %w", ErrConstraint, err)
@@ -201,6 +205,9 @@ func (g *generation) sample(yield func(Token, error) bool) (goOn bool, err error
 
 // emit makes a token part of the session and of the text, and yields it.
 func (g *generation) emit(t Token, yield func(Token, error) bool) (goOn bool, err error) {
+	if g.s.kv == nil {
+		return false, ErrClosed
+	}
 	if len(g.s.tokens) == cap(g.s.tokens) {
 		return false, fmt.Errorf("%w: %d tokens", ErrContext, len(g.s.tokens))
 	}
@@ -237,7 +244,7 @@ func (g *generation) emit(t Token, yield func(Token, error) bool) (goOn bool, er
 			t.Text += g.stopper.flush()
 		}
 	}
-	goOn = yield(t, nil) && t.Finish == ""
+	// Before yield: whoever takes the token may use the session.
 	g.s.tokens = append(g.s.tokens, t.ID)
-	return goOn, nil
+	return yield(t, nil) && t.Finish == "", nil
 }

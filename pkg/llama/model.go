@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/leveret-os/leveret/internal/simd"
 	"github.com/leveret-os/leveret/pkg/bpe"
@@ -62,6 +63,7 @@ type Model struct {
 	// turn holds one value: who has taken it runs the engine.
 	turn   chan struct{}
 	engine *engine // nil after Close
+	closed atomic.Bool
 }
 
 // Open opens a model: a folder as Hugging Face lays it out (config.json,
@@ -172,7 +174,13 @@ func (m *Model) Info() Info { return m.info }
 
 // Digest returns the SHA-256 of the model's weights and configuration. It reads
 // all weights when it is first called.
-func (m *Model) Digest() ([32]byte, error) { return m.ck.Digest() }
+func (m *Model) Digest() ([32]byte, error) {
+	sum, err := m.ck.Digest()
+	if errors.Is(err, checkpoint.ErrClosed) {
+		err = fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	return sum, err
+}
 
 // acquire waits for the engine.
 func (m *Model) acquire(ctx context.Context) (*engine, error) {
@@ -204,5 +212,6 @@ func (m *Model) Close() error {
 	}
 	m.engine.pool.Close()
 	m.engine = nil
+	m.closed.Store(true)
 	return m.ck.Close()
 }

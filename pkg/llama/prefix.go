@@ -30,6 +30,9 @@ const (
 // that Restore can go on from there without computing the tokens again. Tokens
 // that were not computed yet are computed first.
 func (s *Session) Save(w io.Writer) error {
+	if s.kv == nil {
+		return ErrClosed
+	}
 	if len(s.tokens) == 0 {
 		return ErrNoPrompt
 	}

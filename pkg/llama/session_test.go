@@ -229,6 +229,12 @@ func TestClose(t *testing.T) {
 			t.Errorf("Generate after Model.Close: %v, %v", token, err)
 		}
 	}
+	if _, err := m.ChatTemplate(); !errors.Is(err, ErrClosed) {
+		t.Errorf("ChatTemplate after Close: %v", err)
+	}
+	if _, err := m.Digest(); !errors.Is(err, ErrClosed) {
+		t.Errorf("Digest after Close: %v", err)
+	}
 	if after := runtime.NumGoroutine(); after > before {
 		t.Errorf("%d goroutines, %d before", after, before)
 	}
