@@ -47,28 +47,28 @@ func local(name string) (string, error) {
 func plain(err error, what string) error {
 	var inner syscall.Errno
 	switch {
-	case err == nil, errors.As(err, new(*fileError)):
+	case err == nil, errors.As(err, new(*told)):
 		return err
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return &fileError{"no such " + what, err}
+		return &told{"no such " + what, err}
 	case errors.Is(err, fs.ErrPermission):
-		return &fileError{"permission denied", err}
+		return &told{"permission denied", err}
 	case errors.As(err, &inner):
-		return &fileError{inner.Error(), err}
+		return &told{inner.Error(), err}
 	case strings.HasSuffix(err.Error(), "path escapes from parent"): // os.Root's; it exports no error
-		return &fileError{"it leads out of the root folder", err}
+		return &told{"it leads out of the root folder", err}
 	}
-	return &fileError{"the system refuses", err}
+	return &told{"the system refuses", err}
 }
 
-// fileError has a text for models and the cause for programs.
-type fileError struct {
+// told has a text for models and the cause for programs.
+type told struct {
 	text  string
 	cause error
 }
 
-func (e *fileError) Error() string { return e.text }
-func (e *fileError) Unwrap() error { return e.cause }
+func (e *told) Error() string { return e.text }
+func (e *told) Unwrap() error { return e.cause }
 
 // kind says what a file is that is not what it should be.
 func kind(mode fs.FileMode) error {
@@ -87,5 +87,5 @@ func kind(mode fs.FileMode) error {
 	case mode&fs.ModeSymlink != 0:
 		what = "a symbolic link"
 	}
-	return &fileError{"it is " + what, fs.ErrInvalid}
+	return &told{"it is " + what, fs.ErrInvalid}
 }

@@ -55,7 +55,7 @@ func readPart(f io.ReaderAt, size, offset int64, limit int) (agent.Result, error
 	data = data[:n]
 	size = max(size, offset-back+int64(n)) // special file systems state 0
 	if offset > size {
-		return agent.Result{}, &fileError{fmt.Sprintf("offset %d is beyond the end: the file has %d bytes", offset, size), fs.ErrInvalid}
+		return agent.Result{}, &told{fmt.Sprintf("offset %d is beyond the end: the file has %d bytes", offset, size), fs.ErrInvalid}
 	}
 	start := runeStart(data, min(int(back), n))
 	offset += int64(start) - back
@@ -67,6 +67,9 @@ func readPart(f io.ReaderAt, size, offset int64, limit int) (agent.Result, error
 // partHead says which part of size bytes is shown.
 func partHead(size, offset int64, shown string) string {
 	head := fmt.Sprintf("%d bytes", size)
+	if size == 1 {
+		head = "1 byte"
+	}
 	if offset > 0 {
 		head += fmt.Sprintf(", from offset %d", offset)
 	}

@@ -29,7 +29,7 @@ func writeFile(root *os.Root, maxWrite int) agent.Tool {
 				return agent.Result{}, err
 			}
 			if len(args.Content) > maxWrite {
-				return agent.Result{}, &fileError{fmt.Sprintf("the content has %d bytes, the most that can be written is %d", len(args.Content), maxWrite), fs.ErrInvalid}
+				return agent.Result{}, &told{fmt.Sprintf("the content has %d bytes, the most that can be written is %d", len(args.Content), maxWrite), fs.ErrInvalid}
 			}
 			name, err := local(args.Path)
 			if err != nil {
@@ -52,7 +52,7 @@ func replace(ctx context.Context, root *os.Root, name, content string) error {
 	if dirName = path.Clean(dirName); dirName != "." {
 		err := root.MkdirAll(dirName, 0o755)
 		if errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTDIR) {
-			return &fileError{"a part of its path is a file, not a folder", err}
+			return &told{"a part of its path is a file, not a folder", err}
 		}
 		if err != nil {
 			return plain(err, "folder")
@@ -97,7 +97,7 @@ func replaceable(dir *os.Root, base string) (fs.FileInfo, error) {
 	case !info.Mode().IsRegular():
 		return nil, kind(info.Mode())
 	case info.Mode().Perm()&0o222 == 0:
-		return nil, &fileError{"the file is read-only", fs.ErrPermission}
+		return nil, &told{"the file is read-only", fs.ErrPermission}
 	}
 	return info, nil
 }
