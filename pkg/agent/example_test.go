@@ -56,14 +56,14 @@ func ExampleNewTool() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(step.N, step.Call.Name, string(step.Call.Arguments), step.Result)
 		if step.End == agent.Done {
 			fmt.Println("answer:", step.Answer)
+			continue
 		}
+		fmt.Println(step.Call.Name, string(step.Call.Arguments), step.Result)
 	}
 	// Output:
-	// 1 upper {"text":"leveret"} LEVERET
-	// 2 done {"answer":"LEVERET"}
+	// upper {"text":"leveret"} LEVERET
 	// answer: LEVERET
 }
 
@@ -101,15 +101,15 @@ func ExampleReasonOf() {
 	}
 	defer a.Close()
 	for step, err := range a.Run(context.Background(), "task") {
-		fmt.Println(step.N, step.Result)
 		if err != nil {
 			fmt.Println(agent.ReasonOf(err), errors.Is(err, agent.ErrRepeatedCall))
+			continue
 		}
+		fmt.Println(step.N, step.Result)
 	}
 	// Output:
 	// 1 error: arguments: there is no tool "undeclared"
 	// 2 error: arguments: there is no tool "undeclared"
 	// [notice: the same call was just made, with the same result to be expected; make another call, or call done]
-	// 3
 	// repeated-call true
 }
