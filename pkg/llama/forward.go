@@ -42,8 +42,8 @@ type engine struct {
 	gate, up []float32 // intermediate
 	cos, sin []float32 // head_dim/2
 	acts     simd.Acts
-	scores   [][]float32 // a worker each: heads of a group × context
-	logits   []float32   // of a pass that computes several
+	scores   []*simd.Memory // a worker each: heads of a group × context
+	logits   []float32      // of a pass that computes several
 
 	layer    int
 	job      product
@@ -68,7 +68,7 @@ func newEngine(c *Config, w *weights, isa simd.ISA, threads int) (*engine, error
 		pool:    parallel.NewPool(threads),
 		qScale:  float32(1 / math.Sqrt(float64(c.HeadDim))),
 	}
-	e.scores = make([][]float32, e.pool.Size())
+	e.scores = make([]*simd.Memory, e.pool.Size())
 	e.embedRow, e.positRow, e.attnUnit = e.embed, e.position, e.attend
 	e.normRow, e.quantRow, e.mulPiece = e.addNorm, e.quantizeRow, e.multiplyPiece
 	return e, nil
@@ -94,11 +94,30 @@ func (e *engine) reserve(n int) {
 
 // reserveScores makes the workers' buffers large enough for a session of that
 // many positions. Memory that no position has touched is only reserved.
-func (e *engine) reserveScores(capacity int) {
+func (e *engine) reserveScores(capacity int) error {
 	group := e.c.NumAttentionHeads / e.c.NumKeyValueHeads
 	for w, s := range e.scores {
-		if len(s) < group*capacity {
-			e.scores[w] = make([]float32, group*capacity)
+		if s != nil && len(s.Floats())/group >= capacity {
+			continue
+		}
+		larger, err := reserve(group, capacity, "scores")
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			s.Free()
+		}
+		e.scores[w] = larger
+	}
+	return nil
+}
+
+// close ends the threads and frees what lies outside Go's heap.
+func (e *engine) close() {
+	e.pool.Close()
+	for _, s := range e.scores {
+		if s != nil {
+			s.Free()
 		}
 	}
 }
@@ -209,7 +228,7 @@ func (e *engine) attend(worker, i int) {
 	kvHead := first / (c.NumAttentionHeads / c.NumKeyValueHeads)
 	at := (i/e.units*c.NumAttentionHeads + first) * hd
 
-	s := e.scores[worker]
+	s := e.scores[worker].Floats()
 	keys, values := r.kv.k[e.layer][kvHead*hd:], r.kv.v[e.layer][kvHead*hd:]
 	e.kernels.Dots(s, n, keys, r.kv.dim, n, hd, e.q[at:], hd, heads)
 	for h := range heads {

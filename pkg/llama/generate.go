@@ -208,7 +208,7 @@ func (g *generation) emit(t Token, yield func(Token, error) bool) (goOn bool, er
 	if g.s.kv == nil {
 		return false, ErrClosed
 	}
-	if len(g.s.tokens) == cap(g.s.tokens) {
+	if len(g.s.tokens) == g.s.kv.capacity {
 		return false, fmt.Errorf("%w: %d tokens", ErrContext, len(g.s.tokens))
 	}
 	if g.Constraint != nil {
@@ -231,7 +231,7 @@ func (g *generation) emit(t Token, yield func(Token, error) bool) (goOn bool, er
 		t.Finish = FinishConstraint
 	case g.count == g.MaxTokens:
 		t.Finish = FinishLength
-	case len(g.s.tokens)+1 == cap(g.s.tokens):
+	case len(g.s.tokens)+1 == g.s.kv.capacity:
 		t.Finish = FinishContext
 	}
 	if t.Finish != "" && !stopped {

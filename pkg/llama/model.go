@@ -22,6 +22,8 @@ var (
 	ErrContext = errors.New("llama: context is full")
 	// ErrToken means a token id that the model does not have.
 	ErrToken = errors.New("llama: no such token")
+	// ErrMemory means that the system has no room for a session's cache.
+	ErrMemory = errors.New("llama: no memory")
 	// ErrOptions means an option that cannot be followed.
 	ErrOptions = errors.New("llama: option")
 )
@@ -146,7 +148,7 @@ func load(ck *checkpoint.Checkpoint, o Options, isa simd.ISA) (m *Model, err err
 	m.info = Info{Info: ck.Info(), ISA: isa.String(), Threads: m.engine.pool.Size(), Memory: o.Memory}
 	if o.Pin {
 		if m.info.Pinned, err = ck.Pin(); err != nil {
-			m.engine.pool.Close()
+			m.engine.close()
 			return nil, err
 		}
 	}
@@ -210,7 +212,7 @@ func (m *Model) Close() error {
 	if m.engine == nil {
 		return nil
 	}
-	m.engine.pool.Close()
+	m.engine.close()
 	m.engine = nil
 	m.closed.Store(true)
 	return m.ck.Close()

@@ -128,8 +128,8 @@ func (s *Session) restore(r io.Reader) error {
 		return fmt.Errorf("%w: %d layers of %d values, expected %d of %d", ErrPrefix, layers, dim, len(s.kv.k), s.kv.dim)
 	case n < 1:
 		return fmt.Errorf("%w: holds no tokens", ErrPrefix)
-	case n > cap(s.tokens):
-		return fmt.Errorf("%w: a saved prefix of %d tokens, the context is %d", ErrContext, n, cap(s.tokens))
+	case n > s.kv.capacity:
+		return fmt.Errorf("%w: a saved prefix of %d tokens, the context is %d", ErrContext, n, s.kv.capacity)
 	}
 	for i := range n {
 		id := p.u32()

@@ -45,21 +45,36 @@ func (m *Model) NewSession(opts *SessionOptions) (*Session, error) {
 	}
 	defer m.release()
 	e.reserve(1)
-	e.reserveScores(n)
+	if err := e.reserveScores(n); err != nil {
+		return nil, err
+	}
+	kv, err := newKVCache(m.config, n)
+	if err != nil {
+		return nil, err
+	}
 	return &Session{
 		m:      m,
-		kv:     newKVCache(m.config, n),
-		tokens: make([]int, 0, n),
+		kv:     kv,
+		tokens: make([]int, 0, min(n, maxTokensAtOnce)),
 		logits: make([]float32, m.config.VocabSize),
 		rows:   make([]row, 0, min(n, maxRows)),
 	}, nil
 }
 
+// maxTokensAtOnce is the number of tokens up to which the list of them is
+// allocated with the session.
+const maxTokensAtOnce = 1 << 16
+
 // Model returns the session's model.
 func (s *Session) Model() *Model { return s.m }
 
 // Context returns the largest number of tokens that the session holds.
-func (s *Session) Context() int { return cap(s.tokens) }
+func (s *Session) Context() int {
+	if s.kv == nil {
+		return 0
+	}
+	return s.kv.capacity
+}
 
 // Len returns the number of tokens in the session.
 func (s *Session) Len() int { return len(s.tokens) }
@@ -92,8 +107,8 @@ func (s *Session) add(ids []int) error {
 	if s.kv == nil {
 		return ErrClosed
 	}
-	if free := cap(s.tokens) - len(s.tokens); len(ids) > free {
-		return fmt.Errorf("%w: %d tokens after %d exceed the context of %d", ErrContext, len(ids), len(s.tokens), cap(s.tokens))
+	if free := s.kv.capacity - len(s.tokens); len(ids) > free {
+		return fmt.Errorf("%w: %d tokens after %d exceed the context of %d", ErrContext, len(ids), len(s.tokens), s.kv.capacity)
 	}
 	for i, id := range ids {
 		if id < 0 || id >= s.m.config.VocabSize {
@@ -183,5 +198,11 @@ func (s *Session) Rewind(prompt []int) (rest []int, err error) {
 	return prompt[n:], nil
 }
 
-// Close frees the session's cache. Closing twice is allowed.
-func (s *Session) Close() { *s = Session{m: s.m} }
+// Close frees the session's cache. Closing twice is allowed. A session that is
+// not closed is freed when it is garbage.
+func (s *Session) Close() {
+	if s.kv != nil {
+		s.kv.free()
+	}
+	*s = Session{m: s.m}
+}
