@@ -20,11 +20,14 @@ const (
 	yields = 1 << 10
 )
 
-// The fields of Pool.state: 24 bits of job number, twice pieceBits.
+// The fields of Pool.state: 20 bits of job number, twice pieceBits.
 const (
-	pieceBits = 20
+	pieceBits = 22
 	pieceMask = 1<<pieceBits - 1
 )
+
+// MaxPieces is the largest number of pieces of a job.
+const MaxPieces = pieceMask
 
 func jobOf(state uint64) uint64 { return state >> (2 * pieceBits) }
 
@@ -61,7 +64,7 @@ func (p *Pool) Size() int { return p.size }
 // Run calls f(worker, piece) once for every piece from 0 to n−1 and returns
 // when all calls have returned. worker (0 … Size−1) is unique among the calls
 // that run at the same time. Run allocates nothing; neither does a caller that
-// passes the same func value each time.
+// passes the same func value each time. n is at most MaxPieces.
 func (p *Pool) Run(n int, f func(worker, piece int)) {
 	if p.size == 1 || n <= 1 {
 		for i := range n {
@@ -69,7 +72,7 @@ func (p *Pool) Run(n int, f func(worker, piece int)) {
 		}
 		return
 	}
-	if n > pieceMask {
+	if n > MaxPieces {
 		panic("parallel: too many pieces")
 	}
 	p.job = f

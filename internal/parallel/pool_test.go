@@ -74,3 +74,16 @@ func BenchmarkForkJoin(b *testing.B) {
 		p.Run(2, f)
 	}
 }
+
+func TestRunMaxPieces(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	var sum atomic.Int64
+	for range 2 {
+		sum.Store(0)
+		p.Run(MaxPieces, func(_, i int) { sum.Add(int64(i)) })
+		if want := int64(MaxPieces) * (MaxPieces - 1) / 2; sum.Load() != want {
+			t.Fatalf("the pieces add up to %d, want %d", sum.Load(), want)
+		}
+	}
+}

@@ -13,6 +13,9 @@ import (
 // prefill compute-bound, few enough that their activations stay in the cache.
 const maxRows = 128
 
+// Attention is at most maxRows·maxHeads pieces of work.
+const _ uint = parallel.MaxPieces - maxRows*maxHeads
+
 // A row is one token to compute: its place in a session, and where its logits
 // go (nil where nobody asks for them). Rows of one pass may belong to several
 // sessions; those of one session are in the order of their positions.
