@@ -1,0 +1,171 @@
+package grammar
+
+import "unicode/utf8"
+
+// A keyLexer follows the structure of the text that was accepted and remembers
+// the keys of the objects that are open, decoded, whatever their spelling. It is
+// the side set that is asked at the closing quote of an undeclared key; keys are
+// no part of the automaton's state.
+type keyLexer struct {
+	levels   []keyLevel
+	inString bool
+	inKey    bool // or just after its closing quote
+	sub      sub
+	part     rune
+	key      []byte // decoded
+	raw      []byte // as it was spelled
+}
+
+// A keyLevel is an array or object that is open.
+type keyLevel struct {
+	object    bool
+	expectKey bool
+	keys      *keyEntry
+}
+
+// A keyEntry is one of the keys of an object: a list that is shared and never
+// changed.
+type keyEntry struct {
+	hash uint64
+	key  string
+	next *keyEntry
+}
+
+// set makes l a copy of from, reusing its memory.
+func (l *keyLexer) set(from *keyLexer) {
+	levels, key, raw := l.levels, l.key, l.raw
+	*l = *from
+	l.levels = append(levels[:0], from.levels...)
+	l.key = append(key[:0], from.key...)
+	l.raw = append(raw[:0], from.raw...)
+}
+
+// feed reads one byte of a text that the automaton accepts.
+func (l *keyLexer) feed(c byte) {
+	if l.inString {
+		to := subNext[l.sub][c]
+		switch {
+		case to == subClose:
+			l.inString = false
+		case l.inKey:
+			l.raw = append(l.raw, c)
+			l.part = decode(l.part, l.sub, to, c)
+			if to == subWhole {
+				l.key = utf8.AppendRune(l.key, l.part)
+				l.part = 0
+			}
+		}
+		l.sub = to
+		return
+	}
+	n := len(l.levels)
+	switch c {
+	case '{', '[':
+		l.levels = append(l.levels, keyLevel{object: c == '{', expectKey: c == '{'})
+	case '}', ']':
+		l.levels = l.levels[:max(n-1, 0)]
+	case ',':
+		if n > 0 {
+			l.levels[n-1].expectKey = l.levels[n-1].object
+		}
+	case ':':
+		if n > 0 {
+			top := &l.levels[n-1]
+			top.keys = &keyEntry{hashKey(l.key), string(l.key), top.keys}
+			top.expectKey = false
+		}
+		l.inKey = false
+	case '"':
+		l.inString, l.sub, l.part = true, subWhole, 0
+		l.inKey = n > 0 && l.levels[n-1].object && l.levels[n-1].expectKey
+		l.key, l.raw = l.key[:0], l.raw[:0]
+	}
+}
+
+// repeated reports whether the key that has just ended came before.
+func (l *keyLexer) repeated() bool {
+	if len(l.levels) == 0 {
+		return false
+	}
+	h := hashKey(l.key)
+	for e := l.levels[len(l.levels)-1].keys; e != nil; e = e.next {
+		if e.hash == h && e.key == string(l.key) {
+			return true
+		}
+	}
+	return false
+}
+
+// hashKey is FNV-1a.
+func hashKey(key []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range key {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// permits reports whether the keys that came leave a thread a way on.
+func (m *machine) permits(t *thread, l *keyLexer) bool {
+	if !m.conditional(t) {
+		return true
+	}
+	if t.kind == kindColon {
+		return !l.repeated()
+	}
+	// A thread in a key, or before it, of which there are finitely many.
+	ctx := m.contexts[t.a]
+	o := ctx.shape
+	state, prefix := t.b, l.raw
+	if t.kind == kindKey {
+		state, prefix = 0, nil
+	}
+	used := int32(0)
+	for e := l.levels[len(l.levels)-1].keys; e != nil; e = e.next {
+		if int(o.keys.run(e.key)) < len(o.names) {
+			continue
+		}
+		if s := appendSpelled(nil, e.key); len(s) >= len(prefix) && string(s[:len(prefix)]) == string(prefix) {
+			used++
+		}
+	}
+	return used < m.freeCounts(ctx)[state]
+}
+
+// freeCounts returns how many undeclared keys each state of spelled leads to.
+func (m *machine) freeCounts(ctx *objectContext) []int32 {
+	if ctx.freeCount == nil {
+		ctx.freeCount = ctx.shape.countFree(func(tag int) bool { return hasTag(ctx.allowed, tag) })
+	}
+	return ctx.freeCount
+}
+
+// conditional reports whether the keys that came may stop a thread.
+func (m *machine) conditional(t *thread) bool {
+	switch t.kind {
+	case kindColon:
+		return int(t.b) >= len(m.contexts[t.a].shape.names)
+	case kindKeySpelled, kindKey:
+		ctx := m.contexts[t.a]
+		if ctx.mode != keysSpelled {
+			return false
+		}
+		state := int32(0)
+		if t.kind == kindKeySpelled {
+			state = t.b
+		}
+		for i, bits := range ctx.shape.spelledReach[state] {
+			if declared := len(ctx.shape.names) - 64*i; declared > 0 {
+				bits &= ctx.allowed[i]
+				if declared < 64 {
+					bits &= 1<<declared - 1
+				}
+				if bits != 0 {
+					return false
+				}
+			}
+		}
+		return m.freeCounts(ctx)[state] < manyKeys
+	}
+	return false
+}

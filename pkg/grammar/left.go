@@ -1,0 +1,188 @@
+package grammar
+
+// left returns the bytes of a short way from a thread to the end of the text:
+// not always of the shortest, but there is always a byte after which it is less
+// by one. So a text that always leaves room for it comes to its end.
+func (m *machine) left(t *thread) int {
+	n := 0
+	if t.space < 0 {
+		n = 1
+	}
+	switch t.kind {
+	case kindStart:
+		return n + plus(m.g.nodes[t.a].size, m.infos[t.frame].rest)
+	case kindLiteral:
+		n += len(literals[t.a]) - int(t.b)
+	case kindNumber:
+		n += int(m.g.nodes[t.a].number.left[t.b])
+	case kindFree, kindTotal, kindSpelled:
+		n += m.g.nodes[t.a].str.leftOf(t)
+	case kindFirstKey, kindNextKey:
+		return n + m.contexts[t.a].rest
+	case kindKey:
+		ctx := m.contexts[t.a]
+		tag := ctx.nearest(ctx.allowed, &m.g.opts)
+		return n + 1 + m.keyBytes(ctx, tag) + 1 + m.afterKey(ctx, tag)
+	case kindDeclared:
+		ctx := m.contexts[t.a]
+		tag := ctx.nearest(ctx.shape.declaredReach[t.b], &m.g.opts)
+		return m.keyBytes(ctx, tag) - int(ctx.shape.declaredDepth[t.b]) + 1 + m.afterKey(ctx, tag)
+	case kindKeyTotal:
+		ctx := m.contexts[t.a]
+		if tag := ctx.shape.keys.tag[t.b]; tag >= 0 && hasTag(ctx.allowed, int(tag)) {
+			return subLeft[t.c] + 1 + m.afterKey(ctx, int(tag))
+		}
+		return subLeft[t.c] + 4 + m.afterKey(ctx, ctx.free())
+	case kindKeySpelled:
+		ctx := m.contexts[t.a]
+		tag := ctx.nearest(ctx.shape.spelledReach[t.b], &m.g.opts)
+		if tag >= len(ctx.shape.names) {
+			return int(ctx.shape.spelled.left[t.b]) + 1 + m.afterKey(ctx, tag)
+		}
+		return m.keyBytes(ctx, tag) + 1 + m.afterKey(ctx, tag)
+	case kindColon:
+		return m.afterKey(m.contexts[t.a], int(t.b))
+	case kindFirstItem, kindNextItem:
+		n += m.arrays[t.a].rest(int(t.c), &m.g.opts)
+	case kindEnd:
+		return 0
+	}
+	return plus(n, m.infos[t.frame].rest)
+}
+
+// nearest returns the tag, of those that are allowed and in reach, that leads to
+// the end soonest: a required property before any other.
+func (ctx *objectContext) nearest(reach []uint64, o *Options) int {
+	first := -1
+	for t := range ctx.shape.tags() {
+		if !hasTag(reach, t) || !hasTag(ctx.allowed, t) {
+			continue
+		}
+		if t < len(ctx.shape.names) && ctx.shape.required[t] {
+			return t
+		}
+		if first < 0 {
+			first = t
+		}
+	}
+	return max(first, 0)
+}
+
+// free returns the first tag of undeclared keys that is allowed.
+func (ctx *objectContext) free() int {
+	for t := len(ctx.shape.names); t < ctx.shape.tags(); t++ {
+		if hasTag(ctx.allowed, t) {
+			return t
+		}
+	}
+	return 0
+}
+
+// keyBytes returns the bytes of a key's spelling, or those that are set aside
+// for an undeclared one.
+func (m *machine) keyBytes(ctx *objectContext, tag int) int {
+	if tag < len(ctx.shape.names) {
+		return ctx.shape.nameBytes[tag]
+	}
+	if ctx.shape.spelled != nil {
+		return int(ctx.shape.spelled.left[0]) + freeKeySize
+	}
+	return freeKeySize
+}
+
+// afterKey returns the bytes from the colon on.
+func (m *machine) afterKey(ctx *objectContext, tag int) int {
+	n := 1
+	if m.space < 0 {
+		n = 2
+	}
+	f := m.infos[m.frame(frame{kind: frameObject, a: ctx.number, c: int32(tag)})]
+	node := ctx.shape.node(tag)
+	if ctx.shape.tools != nil && tag == 1 && ctx.tool >= 0 {
+		node = ctx.shape.tools[ctx.tool]
+	}
+	return n + plus(node.size, f.rest)
+}
+
+// leftOf returns the bytes to the end of a string, the quote included.
+func (l *stringLang) leftOf(t *thread) int {
+	switch t.kind {
+	case kindFree:
+		missing := l.min - int(t.c)
+		if t.b != 0 {
+			missing--
+		}
+		return max(missing, 0) + subLeft[t.b] + 1
+	case kindTotal:
+		if t.c == 0 {
+			return int(l.totalLeft[t.b]) + 1
+		}
+		worst := int32(0)
+		for _, d := range l.totalLeft {
+			worst = max(worst, d)
+		}
+		return subLeft[t.c] + int(worst) + 1
+	}
+	if l.min == 0 && l.max < 0 {
+		return int(l.bytes.left[t.b]) + 1
+	}
+	// Six bytes a character are always enough.
+	need := int(l.need[max(l.min-int(t.c), 0)][t.b])
+	if l.bytes.whole[t.b] {
+		return 6*need + 1
+	}
+	return 6*(need-1) + min(5, int(l.bytes.left[t.b])) + 1
+}
+
+// leastBytes returns the bytes of a short string, the closing quote included.
+func (l *stringLang) leastBytes() int {
+	t := thread{kind: kindSpelled}
+	switch {
+	case l.dfa == nil:
+		t.kind = kindFree
+	case l.total:
+		t.kind = kindTotal
+	}
+	return l.leftOf(&t)
+}
+
+// measureTotal finds the bytes from each state of a total automaton to the end.
+func (l *stringLang) measureTotal(w *work) error {
+	d := l.dfa
+	cost := make([]int32, len(d.bounds))
+	for k, lo := range d.bounds {
+		hi := rune(maxRune)
+		if k+1 < len(d.bounds) {
+			hi = d.bounds[k+1] - 1
+		}
+		switch {
+		case hi >= 0x20 && lo < 0x80 && !(lo == hi && (lo == '"' || lo == '\\')):
+			cost[k] = 1
+		case lo >= 0x20 && lo < 0x80:
+			cost[k] = 2
+		default:
+			cost[k] = 6
+		}
+	}
+	l.totalLeft = make([]int32, len(d.tag))
+	for s, tag := range d.tag {
+		if tag < 0 {
+			l.totalLeft[s] = never
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		if err := w.spend(len(d.next)); err != nil {
+			return err
+		}
+		for s := len(d.tag) - 1; s >= 0; s-- {
+			for k, t := range d.row(int32(s)) {
+				if l.totalLeft[t] < never && l.totalLeft[t]+cost[k] < l.totalLeft[s] {
+					l.totalLeft[s] = l.totalLeft[t] + cost[k]
+					changed = true
+				}
+			}
+		}
+	}
+	return nil
+}

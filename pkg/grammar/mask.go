@@ -1,0 +1,308 @@
+package grammar
+
+// A mask is the set of tokens that are legal for a thread.
+type mask struct {
+	base []uint64 // may be the vocabulary's own; nil: none
+	ids  []int32  // further ones
+	// conditional ones are legal only if the keys that came permit it.
+	conditional []int32
+	// need is how many bytes the text must have left for the mask to hold: at
+	// most that many does any of the tokens take, with a way to the end.
+	need int
+}
+
+// maxList is up to how many tokens are kept as a list.
+const maxList = 1 << 10
+
+// mask returns the mask of a thread, from the cache or by a walk.
+func (m *machine) mask(v *Vocabulary, t *thread) *mask {
+	cache := m.masks[v]
+	if cache == nil {
+		cache = map[thread]*mask{}
+		m.masks[v] = cache
+	}
+	if k, ok := cache[*t]; ok {
+		return k
+	}
+	w := walker{m: m, v: v, trie: v.trie}
+	k := &mask{}
+	if !w.inString(t, k) {
+		w.walk(0, t, false, 0)
+	}
+	k.ids, k.conditional = w.ids, w.conditional
+	k.need = max(k.need, w.need)
+	m.maskSize += 1 + len(k.ids)/256
+	if k.base == nil && len(k.ids) > maxList {
+		k.base = make([]uint64, v.words())
+		for _, id := range k.ids {
+			setBit(k.base, id)
+		}
+		k.ids = nil
+		m.maskSize += v.words() / 128
+	}
+	cache[*t] = k
+	return k
+}
+
+// A walker walks a trie through the automaton and collects tokens.
+type walker struct {
+	m    *machine
+	v    *Vocabulary
+	trie *trie
+	// closers, where set, are what the items of trie mean: only those with lo to
+	// hi characters before the quote count, and what they read before the trie
+	// begins is read.
+	closers []closer
+	lo, hi  int
+
+	stack       []thread
+	ids         []int32
+	conditional []int32
+	need        int
+	limit       int // where above 0: bytes that the text has left
+}
+
+// emit collects the tokens of a node, after which t is a thread.
+func (w *walker) emit(node int32, t *thread, conditional bool) {
+	left := -1
+	for i := w.trie.item[node]; i >= 0; i = w.trie.same[i] {
+		id := i
+		if w.closers != nil {
+			c := &w.closers[i]
+			if int(c.chars) < w.lo || int(c.chars) > w.hi {
+				continue
+			}
+			id = c.token
+		}
+		if left < 0 {
+			left = w.m.left(t)
+		}
+		w.add(id, left, conditional)
+	}
+}
+
+func (w *walker) add(id int32, left int, conditional bool) {
+	w.ids = append(w.ids, id)
+	w.need = max(w.need, plus(int(w.v.offset[id+1]-w.v.offset[id]), left))
+	if conditional {
+		w.conditional = append(w.conditional, id)
+	}
+}
+
+// walk collects what is below a node of the trie, which thread t has reached
+// after depth bytes.
+func (w *walker) walk(node int32, t *thread, conditional bool, depth int) {
+	if t.kind == kindSpelled && w.limit == 0 {
+		if l := w.m.g.nodes[t.a].str; l.min == 0 && l.max < 0 {
+			w.walkSpelled(node, t, l.bytes, conditional, depth)
+			return
+		}
+	}
+	for child := node + 1; child < w.trie.end[node]; child = w.trie.end[child] {
+		begin := len(w.stack)
+		w.stack = w.m.step(t, w.trie.label[child], w.stack)
+		for k := begin; k < len(w.stack); k++ {
+			u := w.stack[k]
+			if w.limit > 0 && plus(depth+1, w.m.left(&u)) > w.limit {
+				continue
+			}
+			c := conditional || w.m.g.keyed && w.m.conditional(&u)
+			if w.trie.item[child] >= 0 {
+				w.emit(child, &u, c)
+			}
+			if w.trie.end[child] > child+1 {
+				w.walk(child, &u, c, depth+1)
+			}
+		}
+		w.stack = w.stack[:begin]
+	}
+}
+
+// walkSpelled is walk for strings by a spelled automaton without lengths.
+func (w *walker) walkSpelled(node int32, t *thread, b *bytesDFA, conditional bool, depth int) {
+	rest := w.m.infos[t.frame].rest + 1
+	end := w.trie.end[node]
+	type entry struct{ state, end int32 }
+	var buffer [64]entry
+	stack := append(buffer[:0], entry{t.b, end})
+	label, ends, item := w.trie.label, w.trie.end, w.trie.item
+	var after thread
+	known := int32(-1)
+	for n := node + 1; n < end; {
+		for stack[len(stack)-1].end <= n {
+			stack = stack[:len(stack)-1]
+		}
+		s := stack[len(stack)-1].state
+		c := label[n]
+		if c == '"' {
+			if tag := b.tag[s]; tag >= 0 {
+				if tag != known {
+					known = tag
+					after = w.m.close(t.frame, tag)
+				}
+				if item[n] >= 0 {
+					w.emit(n, &after, conditional)
+				}
+				if ends[n] > n+1 {
+					u := after
+					w.walk(n, &u, conditional, depth+len(stack))
+				}
+			}
+			n = ends[n]
+			continue
+		}
+		s = b.step(s, c)
+		if s < 0 {
+			n = ends[n]
+			continue
+		}
+		if i := item[n]; i >= 0 {
+			left := int(b.left[s]) + rest
+			for ; i >= 0; i = w.trie.same[i] {
+				id := i
+				if w.closers != nil {
+					k := &w.closers[i]
+					if int(k.chars) < w.lo || int(k.chars) > w.hi {
+						continue
+					}
+					id = k.token
+				}
+				w.add(id, left, conditional)
+			}
+		}
+		if ends[n] > n+1 {
+			stack = append(stack, entry{s, ends[n]})
+		}
+		n++
+	}
+}
+
+// inString finds the mask of a thread in a string that may have any escape and,
+// by its state, any characters: what the vocabulary knows, and the tokens that
+// end the string. It reports false for other threads.
+func (w *walker) inString(t *thread, k *mask) bool {
+	at := sub(t.b)
+	if t.kind == kindTotal || t.kind == kindKeyTotal {
+		at = sub(t.c)
+	}
+	in, out := &w.v.inside[at], &w.v.closes[at]
+	switch t.kind {
+	case kindFree:
+		l := w.m.g.nodes[t.a].str
+		k.base = in.all
+		w.lo, w.hi = max(0, l.min-int(t.c)), 1<<30
+		if l.max >= 0 {
+			w.hi = l.max - int(t.c)
+			if w.hi < in.most {
+				if at != subWhole {
+					k.base = nil
+					return false
+				}
+				k.base = in.upTo[min(w.hi, len(in.upTo)-1)]
+				if w.hi >= len(in.upTo) {
+					for _, c := range in.longer {
+						if int(c.chars) <= w.hi {
+							w.ids = append(w.ids, c.token)
+						}
+					}
+				}
+			}
+		}
+		k.need = w.v.long + w.m.left(t) + 12
+		w.trie, w.closers = out.trie, out.list
+		after := w.m.close(t.frame, 0)
+		if out.trie.item[0] >= 0 {
+			w.emit(0, &after, false)
+		}
+		w.walk(0, &after, false, w.v.long)
+		return true
+	case kindTotal, kindKeyTotal:
+		k.base = in.all
+		k.need = w.v.long + w.m.left(t) + 18
+		w.closeTotal(t, out)
+		return true
+	}
+	return false
+}
+
+// closeTotal collects the tokens that end a string or key that is read by a
+// total automaton.
+func (w *walker) closeTotal(t *thread, out *closingTokens) {
+	var d *dfa
+	var ctx *objectContext
+	if t.kind == kindTotal {
+		d = w.m.g.nodes[t.a].str.dfa
+	} else {
+		ctx = w.m.contexts[t.a]
+		d = ctx.shape.keys
+	}
+	// Which suffixes are legal after the quote.
+	type place struct {
+		left        int
+		conditional bool
+	}
+	verdicts := map[int32]map[int32]place{} // by tag, by node of the trie
+	judge := func(tag int32) map[int32]place {
+		if v, ok := verdicts[tag]; ok {
+			return v
+		}
+		v := map[int32]place{}
+		verdicts[tag] = v
+		var after thread
+		if ctx == nil {
+			after = w.m.close(t.frame, tag)
+		} else if list := ctx.colon(tag, w.m, nil); len(list) > 0 {
+			after = list[0]
+		} else {
+			return v
+		}
+		s := walker{m: w.m, v: w.v, trie: out.trie}
+		s.visit(0, &after, w.m.g.keyed && w.m.conditional(&after), func(node int32, u *thread, c bool) {
+			p, ok := v[node]
+			left := w.m.left(u)
+			if ok {
+				c = c || p.conditional
+				left = max(left, p.left)
+			}
+			v[node] = place{left, c}
+		})
+		return v
+	}
+	begin := *t
+	loops := d.loops(t.b)
+	for i := range out.list {
+		c := &out.list[i]
+		u := begin
+		if !loops {
+			from := sub(u.c)
+			for _, b := range w.v.bytes(c.token)[:c.quote] {
+				to := subNext[from][b]
+				stepTotal(&u, d, from, to, b)
+				from = to
+			}
+		}
+		tag := d.tag[u.b]
+		if tag < 0 {
+			continue
+		}
+		if p, ok := judge(tag)[c.node]; ok {
+			w.add(c.token, p.left, p.conditional)
+		}
+	}
+}
+
+// visit calls f for each node that holds an item and can be reached.
+func (w *walker) visit(node int32, t *thread, conditional bool, f func(node int32, t *thread, conditional bool)) {
+	if w.trie.item[node] >= 0 {
+		f(node, t, conditional)
+	}
+	for child := node + 1; child < w.trie.end[node]; child = w.trie.end[child] {
+		begin := len(w.stack)
+		w.stack = w.m.step(t, w.trie.label[child], w.stack)
+		for k := begin; k < len(w.stack); k++ {
+			u := w.stack[k]
+			w.visit(child, &u, conditional || w.m.g.keyed && w.m.conditional(&u), f)
+		}
+		w.stack = w.stack[:begin]
+	}
+}
