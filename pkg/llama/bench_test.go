@@ -3,6 +3,7 @@ package llama
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/leveret-os/leveret/internal/testmodel"
@@ -59,6 +60,39 @@ func BenchmarkPrefill(b *testing.B) {
 					appendAll(b, s, prompt...)
 				}
 				b.ReportMetric(float64(b.N*len(prompt))/b.Elapsed().Seconds(), "tokens/s")
+			})
+		}
+	}
+}
+
+// BenchmarkBatch decodes with several sessions of one model at once.
+func BenchmarkBatch(b *testing.B) {
+	for _, form := range []string{"bf16", "q8b32", "q4b32m"} {
+		for _, sessions := range []int{1, 2, 4, 8} {
+			b.Run(fmt.Sprintf("%s/sessions=%d", form, sessions), func(b *testing.B) {
+				m := open(b, testmodel.Dir(b, form), &Options{Memory: safetensors.Huge})
+				all := make([]*Session, sessions)
+				for i := range all {
+					all[i] = newSession(b, m, &SessionOptions{Context: 512})
+				}
+				const tokens = 64
+				for b.Loop() {
+					var wg sync.WaitGroup
+					for i, s := range all {
+						wg.Go(func() {
+							if err := s.Truncate(0); err != nil {
+								b.Error(err)
+							}
+							for _, err := range s.Generate(context.Background(), []int{504, 3575, 282, 4649, 314, i}, &GenerateOptions{MaxTokens: tokens, IgnoreEOS: true}) {
+								if err != nil {
+									b.Error(err)
+								}
+							}
+						})
+					}
+					wg.Wait()
+				}
+				b.ReportMetric(float64(b.N*tokens*sessions)/b.Elapsed().Seconds(), "tokens/s")
 			})
 		}
 	}

@@ -1,7 +1,6 @@
 package llama
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,18 +53,17 @@ type Info struct {
 	Pinned  safetensors.Pinned
 }
 
-// A Model is a checkpoint, ready to run. It is safe for concurrent use:
-// sessions of one model take turns, a forward pass each, with all threads.
+// A Model is a checkpoint, ready to run. It is safe for concurrent use: what
+// several sessions want at the same time is computed as one batch, with all
+// threads, and each gets the bits that it would get alone.
 type Model struct {
 	config *Config
 	ck     *checkpoint.Checkpoint
 	tok    *bpe.Tokenizer
 	info   Info
 
-	// turn holds one value: who has taken it runs the engine.
-	turn   chan struct{}
-	engine *engine // nil after Close
-	closed atomic.Bool
+	scheduler *scheduler
+	closed    atomic.Bool
 }
 
 // Open opens a model: a folder as Hugging Face lays it out (config.json,
@@ -124,7 +122,7 @@ func load(ck *checkpoint.Checkpoint, o Options, isa simd.ISA) (m *Model, err err
 			ck.Close()
 		}
 	}()
-	m = &Model{ck: ck, turn: make(chan struct{}, 1)}
+	m = &Model{ck: ck}
 	// The tokenizer is parsed while the tensors are found.
 	tokenizer := make(chan error, 1)
 	go func() {
@@ -142,17 +140,18 @@ func load(ck *checkpoint.Checkpoint, o Options, isa simd.ISA) (m *Model, err err
 	if m.tok.VocabSize() > m.config.VocabSize {
 		return nil, fmt.Errorf("%w: the tokenizer has %d ids, vocab_size of config.json is %d", ErrConfig, m.tok.VocabSize(), m.config.VocabSize)
 	}
-	if m.engine, err = newEngine(m.config, w, isa, o.Threads); err != nil {
+	e, err := newEngine(m.config, w, isa, o.Threads)
+	if err != nil {
 		return nil, err
 	}
-	m.info = Info{Info: ck.Info(), ISA: isa.String(), Threads: m.engine.pool.Size(), Memory: o.Memory}
+	m.info = Info{Info: ck.Info(), ISA: isa.String(), Threads: e.pool.Size(), Memory: o.Memory}
 	if o.Pin {
 		if m.info.Pinned, err = ck.Pin(); err != nil {
-			m.engine.close()
+			e.close()
 			return nil, err
 		}
 	}
-	m.turn <- struct{}{}
+	m.scheduler = newScheduler(e)
 	return m, nil
 }
 
@@ -184,36 +183,13 @@ func (m *Model) Digest() ([32]byte, error) {
 	return sum, err
 }
 
-// acquire waits for the engine.
-func (m *Model) acquire(ctx context.Context) (*engine, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	select {
-	case <-m.turn:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if m.engine == nil {
-		m.turn <- struct{}{}
-		return nil, ErrClosed
-	}
-	return m.engine, nil
-}
-
-func (m *Model) release() { m.turn <- struct{}{} }
-
 // Close ends the model's threads and unmaps its weights. It waits for a forward
 // pass that is running; sessions that are still open return ErrClosed from then
 // on. Closing twice is allowed.
 func (m *Model) Close() error {
-	<-m.turn
-	defer m.release()
-	if m.engine == nil {
+	if !m.scheduler.close() {
 		return nil
 	}
-	m.engine.close()
-	m.engine = nil
 	m.closed.Store(true)
 	return m.ck.Close()
 }

@@ -26,7 +26,7 @@ type Session struct {
 	computed int
 	logits   []float32 // after the last computed token, if current
 	current  bool
-	rows     []row
+	pass     pass
 }
 
 // NewSession returns an empty session.
@@ -39,11 +39,11 @@ func (m *Model) NewSession(opts *SessionOptions) (*Session, error) {
 	if n < 1 || n > limit {
 		return nil, fmt.Errorf("%w: Context is %d, expected 1 to %d (%s)", ErrOptions, n, limit, m.config.ContextLimit())
 	}
-	e, err := m.acquire(context.Background())
+	e, err := m.scheduler.acquire()
 	if err != nil {
 		return nil, err
 	}
-	defer m.release()
+	defer m.scheduler.release()
 	e.reserve(1)
 	if err := e.reserveScores(n); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (m *Model) NewSession(opts *SessionOptions) (*Session, error) {
 		kv:     kv,
 		tokens: make([]int, 0, min(n, maxTokensAtOnce)),
 		logits: make([]float32, m.config.VocabSize),
-		rows:   make([]row, 0, min(n, maxRows)),
+		pass:   pass{rows: make([]row, 0, min(n, maxRows)), done: make(chan struct{}, 1)},
 	}, nil
 }
 
@@ -119,8 +119,8 @@ func (s *Session) add(ids []int) error {
 	return nil
 }
 
-// compute brings the cache and the logits up to the last token, a batch of
-// rows at a time; other sessions of the model may have their turns in between.
+// compute brings the cache and the logits up to the last token, up to maxRows
+// tokens at a time, together with what other sessions want.
 func (s *Session) compute(ctx context.Context) error {
 	if s.kv == nil {
 		return ErrClosed
@@ -137,20 +137,18 @@ func (s *Session) compute(ctx context.Context) error {
 }
 
 func (s *Session) step(ctx context.Context) error {
-	e, err := s.m.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.m.release()
 	n := min(len(s.tokens)-s.computed, maxRows)
-	s.rows = s.rows[:0]
+	p := &s.pass
+	p.ctx, p.rows = ctx, p.rows[:0]
 	for i := range n {
-		s.rows = append(s.rows, row{token: s.tokens[s.computed+i], pos: s.computed + i, kv: s.kv})
+		p.rows = append(p.rows, row{token: s.tokens[s.computed+i], pos: s.computed + i, kv: s.kv})
 	}
 	if s.computed+n == len(s.tokens) {
-		s.rows[n-1].logits = s.logits
+		p.rows[n-1].logits = s.logits
 	}
-	if err := e.forward(ctx, s.rows); err != nil {
+	err := s.m.scheduler.compute(p)
+	p.ctx = nil
+	if err != nil {
 		return err
 	}
 	s.computed += n

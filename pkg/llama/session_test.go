@@ -264,14 +264,14 @@ func TestCancelInsidePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel = context.WithCancel(context.Background())
-	<-m.turn
+	<-m.scheduler.turn
 	done := make(chan error)
 	go func() { done <- s.Append(ctx, []int{1}) }()
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("Append that waits: %v", err)
 	}
-	m.release()
+	m.scheduler.release()
 }
 
 // cancelAfter is a context that is cancelled when its error was asked for n times.
@@ -348,5 +348,41 @@ func TestNoAllocationPerToken(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("%d threads: a token allocates %v times", threads, n)
 		}
+	}
+}
+
+// TestBatches holds sessions that decode together against each alone, and that
+// they are computed in fewer passes than tokens.
+func TestBatches(t *testing.T) {
+	m := tiny(t, testmodel.TinyOptions{})
+	const sessions, tokens = 8, 60
+	want := make([][]int, sessions)
+	for g := range want {
+		s := newSession(t, m, nil)
+		appendAll(t, s, g, 1, 2, 3)
+		want[g] = generateGreedily(t, s, nil, tokens, nil)
+	}
+	largest := 0
+	m.scheduler.observe = func(passes int) { largest = max(largest, passes) }
+	var wg sync.WaitGroup
+	for g := range sessions {
+		s := newSession(t, m, nil)
+		wg.Go(func() {
+			var got []int
+			for token, err := range s.Generate(context.Background(), []int{g, 1, 2, 3}, &GenerateOptions{MaxTokens: tokens, IgnoreEOS: true}) {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got = append(got, token.ID)
+			}
+			if !cmp.Equal(got, want[g]) {
+				t.Errorf("session %d: %v, alone %v", g, got, want[g])
+			}
+		})
+	}
+	wg.Wait()
+	if largest < 2 {
+		t.Error("no two sessions were computed together")
 	}
 }
