@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/leveret-os/leveret/internal/testmodel"
@@ -351,8 +352,7 @@ func TestNoAllocationPerToken(t *testing.T) {
 	}
 }
 
-// TestBatches holds sessions that decode together against each alone, and that
-// they are computed in fewer passes than tokens.
+// TestBatches holds sessions that are computed as one batch against each alone.
 func TestBatches(t *testing.T) {
 	m := tiny(t, testmodel.TinyOptions{})
 	const sessions, tokens = 8, 60
@@ -362,11 +362,16 @@ func TestBatches(t *testing.T) {
 		appendAll(t, s, g, 1, 2, 3)
 		want[g] = generateGreedily(t, s, nil, tokens, nil)
 	}
+	var all [sessions]*Session
+	for g := range all {
+		all[g] = newSession(t, m, nil)
+	}
+	// Nobody computes until all wait, so that the first batch holds all.
+	<-m.scheduler.turn
 	largest := 0
 	m.scheduler.observe = func(passes int) { largest = max(largest, passes) }
 	var wg sync.WaitGroup
-	for g := range sessions {
-		s := newSession(t, m, nil)
+	for g, s := range all {
 		wg.Go(func() {
 			var got []int
 			for token, err := range s.Generate(context.Background(), []int{g, 1, 2, 3}, &GenerateOptions{MaxTokens: tokens, IgnoreEOS: true}) {
@@ -381,8 +386,14 @@ func TestBatches(t *testing.T) {
 			}
 		})
 	}
+	for waiting := 0; waiting < sessions; time.Sleep(time.Millisecond) {
+		m.scheduler.mu.Lock()
+		waiting = len(m.scheduler.waiting)
+		m.scheduler.mu.Unlock()
+	}
+	m.scheduler.release()
 	wg.Wait()
-	if largest < 2 {
-		t.Error("no two sessions were computed together")
+	if largest != sessions {
+		t.Errorf("the largest batch had %d sessions, expected %d", largest, sessions)
 	}
 }
