@@ -124,8 +124,11 @@ func readLines(r io.Reader) <-chan readLine {
 			lines <- readLine{text: s.Text()}
 		}
 		err := s.Err()
-		if err == nil {
+		switch {
+		case err == nil:
 			err = io.EOF
+		case errors.Is(err, bufio.ErrTooLong):
+			err = fmt.Errorf("a message is longer than %d bytes", maxLine)
 		}
 		lines <- readLine{err: err}
 	}()

@@ -58,11 +58,18 @@ func (g *generation) begin(p *promptFlags, text string, context int) error {
 		return errors.New("the prompt is empty: there is nothing to go on from")
 	}
 	limit := g.model.Config().ContextLength()
-	if context == 0 {
+	switch {
+	case context == 0:
 		context = min(limit, defaultContext)
+	case context > limit:
+		return fmt.Errorf("-c %d: the model has %s", context, g.model.Config().ContextLimit())
 	}
-	if len(g.prompt) > context {
-		return fmt.Errorf("the prompt has %d tokens, the context %d (-c; the model's: %s)", len(g.prompt), context, g.model.Config().ContextLimit())
+	need := len(g.prompt)
+	if !g.none {
+		need++ // for a token
+	}
+	if need > context {
+		return fmt.Errorf("the prompt has %s and fills the context of %d (-c; the model's: %s)", count(len(g.prompt), "token"), context, g.model.Config().ContextLimit())
 	}
 	if n := g.options.MaxTokens; n > 0 && n < context-len(g.prompt) {
 		context = len(g.prompt) + n

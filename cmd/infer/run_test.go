@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"github.com/leveret-os/leveret/internal/simd"
 	"github.com/leveret-os/leveret/internal/testmodel"
 	"github.com/leveret-os/leveret/pkg/llama"
+	"github.com/leveret-os/leveret/pkg/safetensors"
 )
 
 // tiny writes a tiny model and returns its folder.
@@ -231,8 +233,13 @@ func TestRunLimits(t *testing.T) {
 			t.Errorf("%v: %d tokens, %s; want %d, %s", test.flags, len(r.Tokens), r.FinishReason, test.tokens, test.finish)
 		}
 	}
-	invoke(t, "run", "-m", dir, "-p", strings.Repeat("one ", 40)).fails(t, statusError, "the context 32")
-	invoke(t, "run", "-m", dir, "-p", "x", "-c", "33").fails(t, statusError, "33")
+	invoke(t, "run", "-m", dir, "-p", strings.Repeat("one ", 40)).fails(t, statusError, "the context of 32")
+	full := []string{"run", "-m", dir, "-p", "one two", "-c", strconv.Itoa(prompt)}
+	invoke(t, full...).fails(t, statusError, "fills the context")
+	invoke(t, append(full, "-n", "0")...).ok(t)
+	for _, n := range []string{"-1", "0", "1"} {
+		invoke(t, "run", "-m", dir, "-p", "x", "-n", n, "-c", "33").fails(t, statusError, "-c 33")
+	}
 	invoke(t, "run", "-m", dir, "-p", "").fails(t, statusError, "the prompt is empty")
 	invokeWith(t, "", "run", "-m", dir, "-f", "-").fails(t, statusError, "the prompt is empty")
 	invoke(t, "run", "-m", dir, "-f", filepath.Join(dir, "missing")).fails(t, statusError, "missing")
@@ -293,6 +300,38 @@ func TestRunLogprobs(t *testing.T) {
 	o = invoke(t, "run", "-m", dir, "-p", "one two", "-n", "3", "--ignore-eos", "--logprobs", "2", "-q").ok(t)
 	if lines := strings.Split(o.stdout, "\n"); len(lines) != 4 || !strings.Contains(lines[0], "|") {
 		t.Errorf("stdout %q, want a line a token", o.stdout)
+	}
+}
+
+// JSON has no number for the logarithm of 0, which a token beyond all reach has.
+func TestRunLogprobOfNothing(t *testing.T) {
+	files := testmodel.TinyFS(testmodel.TinyOptions{Untied: true})
+	nan := binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(math.NaN())))
+	weights := files["model.safetensors"].Data
+	file, err := safetensors.Parse(weights, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := file.Tensor("lm_head.weight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(head.Data, nan) // points into weights
+	dir := t.TempDir()
+	for name, f := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vocab := strconv.Itoa(testmodel.VocabSize())
+	o := invoke(t, "run", "-m", dir, "-p", "one two", "-n", "1", "--ignore-eos", "--logprobs", vocab, "--json").ok(t)
+	top := objects(t, o.stdout)[0]["top"].([]any)
+	if last := top[len(top)-1].(map[string]any); last["id"] != 0.0 || last["logprob"] != nil {
+		t.Errorf("the last of all tokens is %v, want id 0 with null", last)
+	}
+	o = invoke(t, "run", "-m", dir, "-p", "one two", "-n", "1", "--ignore-eos", "--logprobs", vocab, "-q").ok(t)
+	if !strings.Contains(o.stdout, "-Inf") {
+		t.Errorf("stdout %q, want -Inf for the token without a probability", o.stdout)
 	}
 }
 
@@ -373,6 +412,7 @@ func TestRunChat(t *testing.T) {
 	}
 
 	// A conversation: the first answer is what the single prompt gives.
+	invokeWith(t, strings.Repeat("a", maxLine+1), "run", "-m", dir, "--chat").fails(t, statusError, "longer than 1048576 bytes")
 	o := invokeWith(t, "one\ntwo\n\nnot read\n", "run", "-m", dir, "--chat", "-n", "6").ok(t)
 	if !strings.HasPrefix(o.stdout, one.Text) || len(o.stdout) <= len(one.Text)+1 {
 		t.Errorf("conversation %q, want it to begin with %q", o.stdout, one.Text)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/leveret-os/leveret/pkg/bpe"
@@ -46,14 +47,25 @@ type tokenLine struct {
 	ID      int       `json:"id"`
 	Text    string    `json:"text"` // "" while a character or a stop string may be under way
 	Forced  bool      `json:"forced,omitempty"`
-	LogProb *float32  `json:"logprob,omitempty"`
+	LogProb *logProb  `json:"logprob,omitempty"`
 	Top     []topLine `json:"top,omitempty"`
+}
+
+// logProb is the logarithm of a probability: null in JSON, which has no −∞,
+// where the probability is 0.
+type logProb float32
+
+func (l logProb) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(l), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float32(l))
 }
 
 type topLine struct {
 	ID      int     `json:"id"`
 	Text    string  `json:"text"`
-	LogProb float32 `json:"logprob"`
+	LogProb logProb `json:"logprob"`
 }
 
 // jsonSink writes one object a line.
@@ -66,9 +78,9 @@ type jsonSink struct {
 func (s *jsonSink) token(t llama.Token) error {
 	line := tokenLine{Type: "token", ID: t.ID, Text: t.Text, Forced: t.Forced}
 	if s.logprobs && !t.Forced {
-		line.LogProb = &t.LogProb
+		line.LogProb = (*logProb)(&t.LogProb)
 		for _, p := range t.Top {
-			line.Top = append(line.Top, topLine{p.ID, tokenText(s.tokenizer, p.ID), p.LogProb})
+			line.Top = append(line.Top, topLine{p.ID, tokenText(s.tokenizer, p.ID), logProb(p.LogProb)})
 		}
 	}
 	return writeJSON(s.w, line)
