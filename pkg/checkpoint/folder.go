@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -53,8 +54,8 @@ func (s *folderSource) readFiles() error {
 		if err != nil {
 			return err
 		}
-		if data != nil && !json.Valid(data) {
-			return fmt.Errorf("checkpoint: %s: %w: it is not JSON", f.name, ErrMetadata)
+		if err := checkJSON(data); data != nil && err != nil {
+			return fmt.Errorf("checkpoint: %s: %w: it is not JSON: %w", f.name, ErrMetadata, err)
 		}
 		*f.to = data
 	}
@@ -67,6 +68,17 @@ func (s *folderSource) readFiles() error {
 		return nil
 	}
 	s.template, err = templateOf(s.tokenizerJSON)
+	return err
+}
+
+// checkJSON says where data is not JSON.
+func checkJSON(data []byte) error {
+	var value json.RawMessage
+	err := json.Unmarshal(data, &value)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("byte %d: %w", syntax.Offset, err)
+	}
 	return err
 }
 

@@ -182,7 +182,7 @@ func TestFolderErrors(t *testing.T) {
 		}, ErrNoCheckpoint, "a.gguf, b.gguf"},
 		{"empty GGUF file", func(f fstest.MapFS) { delete(f, singleName); put("a.gguf", "")(f) }, ErrNoCheckpoint, "a.gguf"},
 		{"config is a folder", func(f fstest.MapFS) { delete(f, configName); put("config.json/x", "")(f) }, safetensors.ErrNotRegular, "config.json"},
-		{"config is no JSON", put(configName, "{"), ErrMetadata, "config.json"},
+		{"config is no JSON", put(configName, `{"a": x}`), ErrMetadata, "config.json: bad metadata: it is not JSON: byte 7"},
 		{"large config", put(configName, `"`+strings.Repeat("x", maxConfigBytes)+`"`), ErrTooLarge, "config.json"},
 		{"large generation config", put(generationConfigName, strings.Repeat(" ", maxConfigBytes+1)), ErrTooLarge, "generation_config.json"},
 		{"template of another type", put(tokenizerConfigName, `{"chat_template": 7}`), ErrMetadata, "chat_template"},
