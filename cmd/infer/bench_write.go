@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // benchWriter returns what writes a row in the form of that name.
@@ -63,7 +64,8 @@ func benchLine(w io.Writer, r benchRow) error {
 		stream, read = size(int64(r.Stream.Median)), size(int64(r.Read.Median))
 		ratio = fmt.Sprintf("%.2f", r.Ratio.Median)
 	}
-	_, err := fmt.Fprintf(w, benchColumns, r.Test, strconv.Itoa(r.Tokens), strconv.Itoa(r.Threads),
+	line := fmt.Sprintf(benchColumns, r.Test, strconv.Itoa(r.Tokens), strconv.Itoa(r.Threads),
 		fmt.Sprintf("%.1f", t.Median), fmt.Sprintf("(%.1f–%.1f)", t.Least, t.Most), stream, read, ratio)
+	_, err := io.WriteString(w, strings.TrimRight(line, " \n")+"\n")
 	return err
 }

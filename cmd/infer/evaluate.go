@@ -142,7 +142,8 @@ func (e *evaluateFlags) note() string {
 		return ""
 	}
 	if few, err := fewValues(e.against); err == nil && few {
-		return "The reference's weights take at most 16 values in each block of 32: they have been\n4-bit before, and small forms look better on them than on original weights."
+		return "The reference's weights take at most 16 values in each block of 32: they have\n" +
+			"been 4-bit before, and small forms look better on them than on original weights."
 	}
 	return ""
 }
