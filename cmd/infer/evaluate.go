@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -262,6 +263,9 @@ func (e *evaluateFlags) form(ctx context.Context, c *console, path string, promp
 			}
 			w, r := compare(unpacked, p.logits), compare(run, unpacked)
 			row.Weights, row.RunTime = &w, &r
+		}
+		if math.IsNaN(row.Total.Mean) || math.IsInf(row.Total.Mean, 0) {
+			return nil, fmt.Errorf("%s, prompt %s: logits that are not finite cannot be compared", path, p.name)
 		}
 		rows = append(rows, row)
 	}

@@ -125,6 +125,9 @@ func TestEvaluateLogits(t *testing.T) {
 	if rows = evaluations(t, "-m", dir, "-p", "one two", "--logits", file); math.Abs(rows[0].Total.Largest-0.25) > 1e-5 {
 		t.Errorf("got %+v, want a difference of 0.25", rows)
 	}
+	logits[2][1] = float32(math.Inf(-1))
+	write()
+	invoke(t, "evaluate", "-m", dir, "-p", "one two", "--logits", file).fails(t, statusError, "not finite")
 	logits[0] = logits[0][1:]
 	for i := range logits {
 		logits[i] = logits[i][:len(logits[0])]
