@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/leveret-os/leveret/pkg/bpe"
 )
@@ -52,7 +53,8 @@ type Constraint interface {
 	// clears the others. No legal token is an error.
 	Mask(legal []uint64) error
 	// Forced returns the bytes that must come next; empty where there is a
-	// choice. They are appended without computing logits for each.
+	// choice. As far as the tokenizer spells them they are appended without
+	// computing logits for each; Mask has to allow what is left.
 	Forced() []byte
 	// Accept advances by a token that was chosen or forced.
 	Accept(id int) error
@@ -168,11 +170,19 @@ func (g *generation) force(yield func(Token, error) bool) (goOn bool, err error)
 	if g.Constraint == nil {
 		return true, nil
 	}
-	forced := g.Constraint.Forced()
-	if len(forced) == 0 {
+	tok := g.s.m.tok
+	forced := string(g.Constraint.Forced())
+	if forced == "" {
 		return true, nil
 	}
-	for _, id := range g.s.m.tok.Encode(string(forced), nil) {
+	for _, id := range tok.Encode(forced, nil) {
+		// Bytes that the tokenizer changes (half a character, a text that it
+		// normalises, a space in front) are left to the mask.
+		token := string(tok.TokenBytes(id))
+		if token == "" || !strings.HasPrefix(forced, token) {
+			break
+		}
+		forced = forced[len(token):]
 		if goOn, err := g.emit(Token{ID: id, Forced: true}, yield); err != nil || !goOn {
 			return false, err
 		}
