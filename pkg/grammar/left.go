@@ -29,17 +29,28 @@ func (m *machine) left(t *thread) int {
 		return m.keyBytes(ctx, tag) - int(ctx.shape.declaredDepth[t.b]) + 1 + m.afterKey(ctx, tag)
 	case kindKeyTotal:
 		ctx := m.contexts[t.a]
+		var least int
 		if tag := ctx.shape.keys.tag[t.b]; tag >= 0 && hasTag(ctx.allowed, int(tag)) {
-			return subLeft[t.c] + 1 + m.afterKey(ctx, int(tag))
+			least = subLeft[t.c] + 1 + m.afterKey(ctx, int(tag))
+		} else {
+			least = subLeft[t.c] + 4 + m.afterKey(ctx, ctx.free())
 		}
-		return subLeft[t.c] + 4 + m.afterKey(ctx, ctx.free())
+		// A required key that is on the way may be sooner at its end.
+		if tag := ctx.nearest(ctx.shape.reach[t.b], &m.g.opts); tag < len(ctx.shape.names) && ctx.shape.required[tag] {
+			for _, p := range ctx.shape.onPath[t.b] {
+				if read := p.read(t); int(p.tag) == tag && read >= 0 {
+					least = min(least, int(p.left)-read+1+m.afterKey(ctx, tag))
+				}
+			}
+		}
+		return least
 	case kindKeySpelled:
 		ctx := m.contexts[t.a]
 		tag := ctx.nearest(ctx.shape.spelledReach[t.b], &m.g.opts)
 		if tag >= len(ctx.shape.names) {
 			return int(ctx.shape.spelled.left[t.b]) + 1 + m.afterKey(ctx, tag)
 		}
-		return m.keyBytes(ctx, tag) + 1 + m.afterKey(ctx, tag)
+		return m.keyBytes(ctx, tag) - int(ctx.shape.spelledDepth[t.b]) + 1 + m.afterKey(ctx, tag)
 	case kindColon:
 		return m.afterKey(m.contexts[t.a], int(t.b))
 	case kindFirstItem, kindNextItem:
@@ -48,6 +59,21 @@ func (m *machine) left(t *thread) int {
 		return 0
 	}
 	return plus(n, m.infos[t.frame].rest)
+}
+
+// read returns how many bytes of a key's next character a thread has read; -1
+// if it reads another character.
+func (p *pathEnd) read(t *thread) int {
+	at, part := subWhole, rune(0)
+	for i, c := range appendSpelled(nil, string(p.next)) {
+		if at == sub(t.c) && part == t.d {
+			return i
+		}
+		to := subNext[at][c]
+		part = decode(part, at, to, c)
+		at = to
+	}
+	return -1
 }
 
 // nearest returns the tag, of those that are allowed and in reach, that leads to
@@ -84,7 +110,7 @@ func (m *machine) keyBytes(ctx *objectContext, tag int) int {
 	if tag < len(ctx.shape.names) {
 		return ctx.shape.nameBytes[tag]
 	}
-	if ctx.shape.spelled != nil {
+	if !ctx.shape.total {
 		return int(ctx.shape.spelled.left[0]) + freeKeySize
 	}
 	return freeKeySize

@@ -166,7 +166,7 @@ func (m *machine) allow(ctx *objectContext) {
 	switch {
 	case !ctx.anyFree:
 		ctx.mode = keysDeclared
-	case o.spelled == nil && meets(o.everywhere, ctx.allowed):
+	case meets(o.everywhere, ctx.allowed):
 		ctx.mode = keysTotal
 	default:
 		ctx.mode = keysSpelled
@@ -416,7 +416,7 @@ func (m *machine) stepString(t *thread, c byte, out []thread) []thread {
 		}
 		stepTotal(&u, l.dfa, from, to, c)
 	case kindSpelled:
-		if c == '"' {
+		if c == '"' && l.bytes.whole[t.b] {
 			if tag := l.bytes.tag[t.b]; tag >= 0 && int(t.c) >= l.min {
 				out = append(out, m.close(t.frame, tag))
 			}
@@ -503,7 +503,7 @@ func (m *machine) stepKey(t *thread, c byte, out []thread) []thread {
 		return append(out, u)
 	}
 	b, reach := ctx.keyTable(t.kind)
-	if c == '"' {
+	if c == '"' && b.whole[t.b] {
 		return ctx.colon(b.tag[t.b], m, out)
 	}
 	u.b = b.step(t.b, c)

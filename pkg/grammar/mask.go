@@ -26,7 +26,10 @@ func (m *machine) mask(v *Vocabulary, t *thread) *mask {
 	}
 	w := walker{m: m, v: v, trie: v.trie}
 	k := &mask{}
-	if !w.inString(t, k) {
+	switch {
+	case w.inString(t, k):
+	case t.kind == kindSpelled && w.inPattern(t, k):
+	default:
 		w.walk(0, t, false, 0)
 	}
 	k.ids, k.conditional = w.ids, w.conditional
@@ -59,7 +62,8 @@ type walker struct {
 	ids         []int32
 	conditional []int32
 	need        int
-	limit       int // where above 0: bytes that the text has left
+	limit       int     // where above 0: bytes that the text has left
+	inKey       []int32 // with a limit: tokens that end inside an undeclared key
 }
 
 // emit collects the tokens of a node, after which t is a thread.
@@ -78,6 +82,9 @@ func (w *walker) emit(node int32, t *thread, conditional bool) {
 			left = w.m.left(t)
 		}
 		w.add(id, left, conditional)
+		if w.limit > 0 && t.kind == kindKeyTotal {
+			w.inKey = append(w.inKey, id)
+		}
 	}
 }
 
@@ -93,10 +100,8 @@ func (w *walker) add(id int32, left int, conditional bool) {
 // after depth bytes.
 func (w *walker) walk(node int32, t *thread, conditional bool, depth int) {
 	if t.kind == kindSpelled && w.limit == 0 {
-		if l := w.m.g.nodes[t.a].str; l.min == 0 && l.max < 0 {
-			w.walkSpelled(node, t, l.bytes, conditional, depth)
-			return
-		}
+		w.walkSpelled(node, t, conditional)
+		return
 	}
 	for child := node + 1; child < w.trie.end[node]; child = w.trie.end[child] {
 		begin := len(w.stack)
@@ -118,24 +123,34 @@ func (w *walker) walk(node int32, t *thread, conditional bool, depth int) {
 	}
 }
 
-// walkSpelled is walk for strings by a spelled automaton without lengths.
-func (w *walker) walkSpelled(node int32, t *thread, b *bytesDFA, conditional bool, depth int) {
-	rest := w.m.infos[t.frame].rest + 1
+// walkSpelled is walk for strings by a spelled automaton: most of all the nodes
+// that masks meet are met here.
+func (w *walker) walkSpelled(node int32, t *thread, conditional bool) {
+	l := w.m.g.nodes[t.a].str
+	b := l.bytes
+	counted := l.min > 0 || l.max >= 0
+	longest := int32(never)
+	if l.max >= 0 {
+		longest = int32(l.max)
+	}
+	soon := l.need[0]
 	end := w.trie.end[node]
-	type entry struct{ state, end int32 }
+	type entry struct{ state, chars, end int32 }
 	var buffer [64]entry
-	stack := append(buffer[:0], entry{t.b, end})
+	stack := append(buffer[:0], entry{t.b, t.c, end})
+	top := stack[0]
 	label, ends, item := w.trie.label, w.trie.end, w.trie.item
 	var after thread
 	known := int32(-1)
+	inside := false
 	for n := node + 1; n < end; {
-		for stack[len(stack)-1].end <= n {
+		for top.end <= n {
 			stack = stack[:len(stack)-1]
+			top = stack[len(stack)-1]
 		}
-		s := stack[len(stack)-1].state
 		c := label[n]
-		if c == '"' {
-			if tag := b.tag[s]; tag >= 0 {
+		if c == '"' && b.whole[top.state] {
+			if tag := b.tag[top.state]; tag >= 0 && int(top.chars) >= l.min {
 				if tag != known {
 					known = tag
 					after = w.m.close(t.frame, tag)
@@ -145,35 +160,63 @@ func (w *walker) walkSpelled(node int32, t *thread, b *bytesDFA, conditional boo
 				}
 				if ends[n] > n+1 {
 					u := after
-					w.walk(n, &u, conditional, depth+len(stack))
+					w.walk(n, &u, conditional, 0)
 				}
 			}
 			n = ends[n]
 			continue
 		}
-		s = b.step(s, c)
+		s := b.step(top.state, c)
 		if s < 0 {
 			n = ends[n]
 			continue
 		}
-		if i := item[n]; i >= 0 {
-			left := int(b.left[s]) + rest
-			for ; i >= 0; i = w.trie.same[i] {
-				id := i
-				if w.closers != nil {
-					k := &w.closers[i]
-					if int(k.chars) < w.lo || int(k.chars) > w.hi {
-						continue
-					}
-					id = k.token
+		chars := top.chars
+		if counted {
+			if b.whole[s] {
+				if chars++; l.max < 0 {
+					chars = min(chars, int32(l.min))
 				}
-				w.add(id, left, conditional)
+			}
+			if need := soon[s]; chars+need > longest {
+				n = ends[n]
+				continue
+			}
+			if int(chars) < l.min && !l.live(s, int(chars)) {
+				n = ends[n]
+				continue
 			}
 		}
+		if item[n] >= 0 {
+			w.emitInside(n, conditional)
+			inside = true
+		}
 		if ends[n] > n+1 {
-			stack = append(stack, entry{s, ends[n]})
+			top = entry{s, chars, ends[n]}
+			stack = append(stack, top)
 		}
 		n++
+	}
+	if inside {
+		w.need = max(w.need, w.v.long+l.worst+w.m.infos[t.frame].rest)
+	}
+}
+
+// emitInside is emit without looking at what the tokens need.
+func (w *walker) emitInside(node int32, conditional bool) {
+	for i := w.trie.item[node]; i >= 0; i = w.trie.same[i] {
+		id := i
+		if w.closers != nil {
+			c := &w.closers[i]
+			if int(c.chars) < w.lo || int(c.chars) > w.hi {
+				continue
+			}
+			id = c.token
+		}
+		w.ids = append(w.ids, id)
+		if conditional {
+			w.conditional = append(w.conditional, id)
+		}
 	}
 }
 
@@ -181,8 +224,11 @@ func (w *walker) walkSpelled(node int32, t *thread, b *bytesDFA, conditional boo
 // by its state, any characters: what the vocabulary knows, and the tokens that
 // end the string. It reports false for other threads.
 func (w *walker) inString(t *thread, k *mask) bool {
-	at := sub(t.b)
-	if t.kind == kindTotal || t.kind == kindKeyTotal {
+	var at sub
+	switch t.kind {
+	case kindFree:
+		at = sub(t.b)
+	case kindTotal, kindKeyTotal:
 		at = sub(t.c)
 	}
 	in, out := &w.v.inside[at], &w.v.closes[at]

@@ -360,8 +360,8 @@ func (t *Matcher) tightMask(legal []uint64, room int, found *bool) bool {
 			return slices.Contains(w.conditional, id) && !t.permitted(id)
 		})
 	}
-	if slices.ContainsFunc(t.threads, func(u thread) bool { return u.kind == kindKeyTotal }) {
-		ids = t.endKey(ids)
+	if len(w.inKey) > 0 {
+		ids = t.endKey(ids, w.inKey)
 	}
 	for _, id := range ids {
 		setBit(legal, id)
@@ -370,24 +370,26 @@ func (t *Matcher) tightMask(legal []uint64, room int, found *bool) bool {
 	return *found
 }
 
-// endKey returns those of the tokens that lead out of a key, or, where none does
-// because the key came before, to one that did not.
-func (t *Matcher) endKey(ids []int32) []int32 {
-	var out, fresh []int32
+// endKey sees to it that an undeclared key ends before there is no room left to
+// make it one that did not come before. Of the tokens ids, those of inKey end
+// inside such a key: from a key only those are kept that end outside; where
+// there is none, and from elsewhere, those after which the key is a new one.
+func (t *Matcher) endKey(ids, inKey []int32) []int32 {
+	var outside, fresh []int32
 	for _, id := range ids {
-		text := t.v.bytes(id)
-		if t.simulate(text) < len(text) {
-			continue
-		}
-		if !slices.ContainsFunc(t.next, func(u thread) bool { return u.kind == kindKeyTotal }) {
-			out = append(out, id)
-		} else if !t.scratch.repeated() && t.scratch.sub == subWhole {
+		switch {
+		case !slices.Contains(inKey, id):
+			outside = append(outside, id)
+		case t.simulate(t.v.bytes(id)) == len(t.v.bytes(id)) && t.scratch.sub == subWhole && !t.scratch.repeated():
 			fresh = append(fresh, id)
 		}
 	}
+	if !slices.ContainsFunc(t.threads, func(u thread) bool { return u.kind == kindKeyTotal }) {
+		outside = append(outside, fresh...)
+	}
 	switch {
-	case len(out) > 0:
-		return out
+	case len(outside) > 0:
+		return outside
 	case len(fresh) > 0:
 		return fresh
 	}

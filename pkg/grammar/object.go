@@ -23,17 +23,27 @@ type objectShape struct {
 	// everywhere[t/64] has bit t where tag t can be reached from every state of
 	// keys by any string: so while t is allowed, no key leads astray.
 	everywhere []uint64
-	reach      [][]uint64 // tags that can be reached from a state of keys
+	total      bool        // there is such a tag
+	reach      [][]uint64  // tags that can be reached from a state of keys
+	onPath     [][]pathEnd // the declared keys on whose way a state of keys is
 	// declared is the automaton of the declared keys' spellings alone, and
 	// spelled that of all keys, where not every string can become one.
 	declared, spelled           *bytesDFA
 	declaredReach, spelledReach [][]uint64
 	declaredDepth               []int32 // bytes from the first state of declared
+	spelledDepth                []int32 // the same of spelled
 	nameBytes                   []int   // of the keys' spellings
 	tools                       []*node // of a tool call: what "arguments" must be, by the tool
 	nextRequired                []int   // the first required property from i on
 
 	height, size int
+}
+
+// A pathEnd is how many bytes are left to the end of a declared key, and its
+// next character; 0 at its end.
+type pathEnd struct {
+	tag, left int32
+	next      rune
 }
 
 // freeKeySize is how many bytes are set aside for an undeclared key that must
@@ -73,8 +83,8 @@ func (o *objectShape) leastHeight() int {
 			needed--
 		}
 	}
-	if o.max >= 0 && needed < o.min-o.max {
-		return never // more required than allowed
+	if o.max >= 0 && (o.min > o.max || o.min-needed > o.max) {
+		return never // more are required than allowed
 	}
 	if needed > 0 {
 		// The flattest others.
@@ -100,7 +110,7 @@ func (o *objectShape) leastHeight() int {
 
 // freeCount returns how many undeclared keys there are, up to most.
 func (o *objectShape) freeCount(most int) int {
-	if o.spelled == nil {
+	if o.total {
 		return most
 	}
 	return min(most, int(o.countFree(func(t int) bool { return o.node(t).height < never })[0]))
@@ -144,7 +154,7 @@ func (o *objectShape) rest(n int, sel int32, has func(i int) bool, opts *Options
 			property(o.nameBytes[i], e)
 		}
 	}
-	if left > 0 && o.spelled == nil {
+	if left > 0 && o.total {
 		for _, f := range o.free {
 			if f.height < never {
 				for left > 0 && size < never {
@@ -160,7 +170,7 @@ func (o *objectShape) rest(n int, sel int32, has func(i int) bool, opts *Options
 		}
 	}
 	for _, f := range o.free {
-		for left > 0 && f.size < never && size < never {
+		for !o.total && left > 0 && f.size < never && size < never {
 			property(int(o.spelled.left[0])+freeKeySize, f)
 		}
 	}
@@ -205,15 +215,34 @@ func (o *objectShape) compileKeys(w *work) error {
 			}
 		}
 	}
-	total := false
-	for _, e := range o.everywhere {
-		total = total || e != 0
+	o.onPath = make([][]pathEnd, len(o.keys.tag))
+	for i, name := range o.names {
+		state, left := int32(0), int32(o.nameBytes[i])
+		for _, r := range name {
+			o.onPath[state] = append(o.onPath[state], pathEnd{int32(i), left, r})
+			if state = o.keys.step(state, r); state < 0 {
+				break
+			}
+			left -= int32(len(appendSpelled(nil, string(r))))
+		}
+		if state >= 0 {
+			o.onPath[state] = append(o.onPath[state], pathEnd{int32(i), left, 0})
+		}
 	}
-	if !total {
+	for _, e := range o.everywhere {
+		o.total = o.total || e != 0
+	}
+	if !o.total || len(o.free) > 1 {
 		// One spelling to each key, so that counting spellings counts keys.
 		if o.spelled, err = spell(o.keys, false, w); err != nil {
 			return err
 		}
+		if o.spelled == nil {
+			// Undeclared keys are only such that no text spells.
+			o.keys, o.free, o.everywhere, o.total = nil, nil, nil, false
+			return nil
+		}
+		o.spelledDepth = o.spelled.depths()
 		o.spelledReach, err = reachBytes(o.spelled, o.tags(), w)
 	}
 	return err

@@ -16,6 +16,7 @@ type stringLang struct {
 	need [][]int32
 	// totalLeft is the bytes from each state of a total automaton to the end.
 	totalLeft []int32
+	worst     int // bytes to the end from the worst state, the quote included
 }
 
 // newStringLang returns nil for the empty set.
@@ -41,6 +42,11 @@ func newStringLang(d *dfa, lo, hi int, w *work) (*stringLang, error) {
 	}
 	if !l.live(0, 0) {
 		return nil, nil
+	}
+	for s := range int32(l.bytes.states()) {
+		if k := l.need[0][s]; k < never {
+			l.worst = max(l.worst, int(l.bytes.left[s])+1, 6*(int(k)+lo)+1)
+		}
 	}
 	return l, nil
 }

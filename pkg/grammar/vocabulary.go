@@ -16,6 +16,7 @@ type Vocabulary struct {
 	trie   *trie
 	inside [subCount]insideTokens
 	closes [subCount]closingTokens
+	plains []plainTokens
 	long   int // bytes of the longest token
 }
 
@@ -88,6 +89,9 @@ func NewVocabulary(n int, bytes func(id int) []byte, eos []int) (*Vocabulary, er
 	})
 	for s := range sub(subCount) {
 		v.classify(s)
+	}
+	for _, set := range plainSets {
+		v.plains = append(v.plains, v.plain(set))
 	}
 	return v, nil
 }
