@@ -18,6 +18,31 @@
 // Weights stay where they are mapped and in the format that they are stored in
 // (float32, float16, bfloat16 or the block formats of pkg/quant).
 //
+// # Conversations
+//
+// The model's chat template turns messages into a prompt. Rewind keeps what the
+// session has of it already, so that a turn costs only what is new:
+//
+//	template, err := model.ChatTemplate()
+//	…
+//	ids, err := template.Encode(model.Tokenizer(), messages, &llama.ChatOptions{AddGenerationPrompt: true})
+//	…
+//	rest, err := session.Rewind(ids)
+//	…
+//	for token, err := range session.Generate(ctx, rest, nil) {
+//		…
+//	}
+//
+// # Constraints
+//
+// A Constraint decides which tokens may come next: text in a format, or one of
+// several answers. It sees the tokens that are generated, not the prompt, and
+// serves one generation. Before each choice it is asked what is forced and
+// which tokens are legal; each token, forced or chosen, is then given to Accept,
+// an end-of-sequence token too. Such a token ends the generation as it always
+// does, so it is legal where the text may end; Done ends it without one.
+// bpe.Tokenizer.TokenBytes tells what a token adds to the text.
+//
 // # One arithmetic
 //
 // Logits have the same bits on every instruction set (AVX-512, AVX2, portable

@@ -3,9 +3,10 @@ package llama_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log"
-	"os"
 
 	"github.com/leveret-os/leveret/internal/testmodel"
 	"github.com/leveret-os/leveret/pkg/llama"
@@ -23,7 +24,7 @@ func tinyModel() *llama.Model {
 func ExampleOpen() {
 	model, err := llama.Open("no/such/folder", &llama.Options{Threads: 2})
 	if err != nil {
-		fmt.Println("not found:", os.IsNotExist(err) || model == nil)
+		fmt.Println("not found:", errors.Is(err, fs.ErrNotExist))
 		return
 	}
 	defer model.Close()
@@ -36,8 +37,9 @@ func ExampleLoad() {
 		log.Fatal(err)
 	}
 	defer model.Close()
-	fmt.Println(model.Config().NumHiddenLayers, "layers,", model.Info().ISA)
-	// Output: 3 layers, portable
+	info := model.Info()
+	fmt.Println(model.Config().NumHiddenLayers, "layers,", info.ISA, "weights", info.Memory)
+	// Output: 3 layers, portable weights private
 }
 
 func ExampleSession_Generate() {

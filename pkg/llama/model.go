@@ -47,10 +47,10 @@ type Options struct {
 // Info says how a model was loaded.
 type Info struct {
 	checkpoint.Info
-	ISA     string
-	Threads int
-	Memory  safetensors.Memory
-	Pinned  safetensors.Pinned
+	ISA     string             // "avx512", "avx2" or "portable"
+	Threads int                // that a forward pass uses
+	Memory  safetensors.Memory // where the weights lie
+	Pinned  safetensors.Pinned // what Options.Pin has pinned
 }
 
 // A Model is a checkpoint, ready to run. It is safe for concurrent use: what
@@ -144,7 +144,7 @@ func load(ck *checkpoint.Checkpoint, o Options, isa simd.ISA) (m *Model, err err
 	if err != nil {
 		return nil, err
 	}
-	m.info = Info{Info: ck.Info(), ISA: isa.String(), Threads: e.pool.Size(), Memory: o.Memory}
+	m.info = Info{Info: ck.Info(), ISA: isa.String(), Threads: e.pool.Size(), Memory: ck.Info().Memory}
 	if o.Pin {
 		if m.info.Pinned, err = ck.Pin(); err != nil {
 			e.close()
