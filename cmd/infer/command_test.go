@@ -62,10 +62,10 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"quantize", "-m", "x", "-o", "y"}, "no form given"},
 		{[]string{"quantize", "-m", "x", "-q", "q8b32"}, "no folder given"},
 		{[]string{"quantize", "-o", "x", "-q", "q8b32"}, "no model given"},
-		{[]string{"quantize", "-m", "x", "-o", "y", "-q", "q3"}, `weight type "q3"`},
-		{[]string{"quantize", "-m", "x", "-o", "y", "-q", "bf16"}, "not a block format"},
+		{[]string{"quantize", "-m", "x", "-o", "y", "-q", "q3"}, "-q q3: expected a block format: q8b32"},
+		{[]string{"quantize", "-m", "x", "-o", "y", "-q", "bf16"}, "-q bf16: expected a block format: q8b32"},
 		{[]string{"convert", "-m", "x"}, "no folder given"},
-		{[]string{"convert", "-m", "x", "-o", "y", "--dtype", "f8"}, `weight type "f8"`},
+		{[]string{"convert", "-m", "x", "-o", "y", "--dtype", "f8"}, "--dtype f8: expected f32"},
 		{[]string{"convert", "-m", "x", "-o", "y", "--dtype", "q8b32"}, "infer quantize"},
 
 		{[]string{"pull", "a", "b"}, "expected one checkpoint"},

@@ -41,7 +41,7 @@ func (v *convertFlags) run(ctx context.Context, c *console, args []string) error
 	if v.dtype != "" {
 		var err error
 		if dtype, err = checkpoint.ParseType(v.dtype); err != nil {
-			return usagef("--dtype: %v", err)
+			return usagef("--dtype %s: expected f32, f16, bf16 or keep", v.dtype)
 		}
 	}
 	if dtype.Blocks() {
@@ -95,11 +95,8 @@ func (q *quantizeFlags) run(ctx context.Context, c *console, args []string) erro
 			continue
 		}
 		t, err := checkpoint.ParseType(x.name)
-		if err != nil {
-			return usagef("%s: %v", x.flag, err)
-		}
-		if !t.Blocks() {
-			return usagef("%s %s: that is not a block format", x.flag, t)
+		if err != nil || !t.Blocks() {
+			return usagef("%s %s: expected a block format: q8b32, q4b32 or q4b32m", x.flag, x.name)
 		}
 		*x.t = t
 	}
