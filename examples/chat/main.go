@@ -1,4 +1,5 @@
-// Chat talks with a model in the terminal: a line is a message.
+// Chat talks with a model in the terminal: a line is a message. Ctrl-C ends an
+// answer, and between answers the program.
 //
 //	chat MODEL
 package main
@@ -6,6 +7,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,16 +21,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: chat MODEL")
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := chat(ctx, os.Stdin, os.Stdout, os.Args[1]); err != nil {
+	if err := chat(os.Stdin, os.Stdout, os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "chat:", err)
 		os.Exit(1)
 	}
 }
 
 // chat answers every line of r on w until r ends.
-func chat(ctx context.Context, r io.Reader, w io.Writer, path string) error {
+func chat(r io.Reader, w io.Writer, path string) error {
 	model, err := llama.Open(path, nil)
 	if err != nil {
 		return err
@@ -44,16 +44,20 @@ func chat(ctx context.Context, r io.Reader, w io.Writer, path string) error {
 	lines := bufio.NewScanner(r)
 	for fmt.Fprint(w, "> "); lines.Scan(); fmt.Fprint(w, "\n> ") {
 		messages = append(messages, llama.Message{Role: "user", Content: lines.Text()})
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		answer, err := answer(ctx, w, model, session, messages)
-		if err != nil {
+		stop()
+		if err != nil && !errors.Is(err, context.Canceled) {
 			return err
 		}
 		messages = append(messages, llama.Message{Role: "assistant", Content: answer})
 	}
+	fmt.Fprintln(w)
 	return lines.Err()
 }
 
-// answer streams the model's answer to messages to w and returns it.
+// answer streams the model's answer to messages to w and returns it; with an
+// error, what there was of it.
 func answer(ctx context.Context, w io.Writer, model *llama.Model, session *llama.Session, messages []llama.Message) (string, error) {
 	template, err := model.ChatTemplate()
 	if err != nil {
@@ -71,7 +75,7 @@ func answer(ctx context.Context, w io.Writer, model *llama.Model, session *llama
 	text := ""
 	for token, err := range session.Generate(ctx, rest, &llama.GenerateOptions{MaxTokens: 256}) {
 		if err != nil {
-			return "", err
+			return text, err
 		}
 		fmt.Fprint(w, token.Text)
 		text += token.Text
