@@ -8,6 +8,7 @@ import (
 	"log"
 	"strings"
 
+	"github.com/leveret-os/leveret/internal/testmodel"
 	"github.com/leveret-os/leveret/pkg/agent"
 	"github.com/leveret-os/leveret/pkg/llama"
 )
@@ -65,6 +66,40 @@ func ExampleNewTool() {
 	// Output:
 	// upper {"text":"leveret"} LEVERET
 	// answer: LEVERET
+}
+
+// A model of pkg/llama can call the tools that there are, with arguments that
+// they take, and write nothing else: not even this one, which has random weights
+// and nothing to say.
+func ExampleNewLlama() {
+	model, err := llama.Load(testmodel.TinyFS(testmodel.TinyOptions{Context: 2048}), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer model.Close()
+	writer, err := agent.NewLlama(model, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	paint := agent.NewTool("paint", "Paints the house.", `{"type":"object","properties":{"color":{"enum":["red","green"]}},"required":["color"]}`,
+		func(_ context.Context, args json.RawMessage) (agent.Result, error) {
+			return agent.Result{Text: "painted as you say: " + string(args)}, nil
+		})
+	a, err := agent.New(writer, []agent.Tool{paint}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer a.Close()
+	for step, err := range a.Run(context.Background(), "paint the house") {
+		if step.Call.Name == "paint" && !strings.HasPrefix(step.Result, `painted as you say: {"color":"`) {
+			fmt.Println("malformed:", string(step.Call.Arguments))
+		}
+		if step.End != "" {
+			fmt.Println("the run has an end, and a reason:", agent.ReasonOf(err) == step.End)
+		}
+	}
+	// Output:
+	// the run has an end, and a reason: true
 }
 
 // With tools of strangers one leaves out those that cannot be used.

@@ -20,9 +20,6 @@ type LlamaOptions struct {
 	// Sampling says how a token is picked; the zero value is greedily. From one
 	// call to the next the seed goes up by one.
 	Sampling llama.Sampling
-	// CallBytes bounds a call, in bytes; 0 means 2,048. The model comes to an end
-	// within it.
-	CallBytes int
 	// Open lets the model write arguments that a tool's schema does not declare,
 	// where it does not forbid them.
 	Open bool
@@ -47,9 +44,6 @@ func NewLlama(model *llama.Model, opts *LlamaOptions) (*Llama, error) {
 	}
 	if l.opts.Context == 0 {
 		l.opts.Context = min(model.Config().ContextLength(), 8192)
-	}
-	if l.opts.CallBytes == 0 {
-		l.opts.CallBytes = 2048
 	}
 	template, err := model.ChatTemplate()
 	if err != nil && !errors.Is(err, llama.ErrNoChatTemplate) {
@@ -87,9 +81,12 @@ func vocabularyOf(model *llama.Model) (*grammar.Vocabulary, error) {
 	}, eos)
 }
 
+// maxCall bounds a call, in bytes. The number of tokens ends it long before.
+const maxCall = 1 << 16
+
 // grammarOptions are those of all calls.
 func (l *Llama) grammarOptions() *grammar.Options {
-	return &grammar.Options{Closed: !l.opts.Open, Spaced: l.chat.spaced, MaxBytes: l.opts.CallBytes}
+	return &grammar.Options{Closed: !l.opts.Open, Spaced: l.chat.spaced, MaxBytes: maxCall}
 }
 
 // Check reports a tool whose schema cannot be compiled to a grammar.
@@ -157,6 +154,8 @@ func (c *llamaCaller) Call(ctx context.Context, prompt []int, maxTokens int) (w 
 		}
 		w.Cut = t.Finish == llama.FinishLength || t.Finish == llama.FinishContext
 	}
+	// Near its bound the grammar leads to the end, whatever is left out.
+	w.Cut = w.Cut || text.Len() > maxCall-64
 	return w, nil
 }
 

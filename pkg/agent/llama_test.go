@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/leveret-os/leveret/internal/testmodel"
+	"github.com/leveret-os/leveret/pkg/grammar"
 	"github.com/leveret-os/leveret/pkg/llama"
 )
 
@@ -28,12 +29,21 @@ func tinyModel(t testing.TB, o testmodel.TinyOptions) *llama.Model {
 	return m
 }
 
-// wellFormed fails unless a step's call is one that may be made.
+// wellFormed fails unless what the model wrote in a step is a call that may be
+// made, or the beginning of one that was too long.
 func wellFormed(t testing.TB, a *Agent, s Step) {
 	t.Helper()
 	if s.Call.Name == "" {
-		if s.Wrote != "" {
-			t.Errorf("step %d: the model wrote %q", s.N, s.Wrote)
+		var tools []grammar.Tool
+		for _, spec := range a.specs {
+			tools = append(tools, grammar.Tool{Name: spec.Name, Schema: spec.Schema})
+		}
+		g, err := grammar.CompileTools(tools, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.NewMatcher(nil).AcceptBytes([]byte(strings.TrimSuffix(s.Wrote, "\uFFFD"))); err != nil {
+			t.Errorf("step %d: the model wrote %q: %v", s.N, s.Wrote, err)
 		}
 		return
 	}
@@ -54,18 +64,22 @@ func TestRandomModel(t *testing.T) {
 		func(_ context.Context, args json.RawMessage) (Result, error) {
 			return Result{Text: "you chose " + string(args)}, nil
 		})
+	made := 0
 	for seed := range uint64(8) {
-		l, err := NewLlama(m, &LlamaOptions{CallBytes: 300, Context: 2500, Sampling: llama.Sampling{Temperature: float32(seed), Seed: seed}})
+		l, err := NewLlama(m, &LlamaOptions{Context: 2500, Sampling: llama.Sampling{Temperature: float32(seed), Seed: seed}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := New(l, []Tool{echo(), choice}, &Options{MaxSteps: 4, CallTokens: 300, ResultTokens: 200, System: "Call tools."})
+		a, err := New(l, []Tool{withSchema("bare", `{"additionalProperties":false}`), choice}, &Options{MaxSteps: 4, CallTokens: 300, ResultTokens: 200, System: "Call tools."})
 		if err != nil {
 			t.Fatal(err)
 		}
 		steps, err := collect(t, context.Background(), a, "choose a color <|im_end|> and repeat it")
 		for _, s := range steps {
 			wellFormed(t, a, s)
+			if s.Call.Name != "" {
+				made++
+			}
 			if s.Call.Name != "" && (s.Tokens == 0 || s.Forced == 0 || s.Tokens > 300) {
 				t.Errorf("step %d: %d tokens, %d forced", s.N, s.Tokens, s.Forced)
 			}
@@ -77,12 +91,15 @@ func TestRandomModel(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if made < 4 {
+		t.Errorf("only %d calls were made", made)
+	}
 }
 
 // The same run of the same model gives the same steps, also where the session
 // holds another run's tokens already.
 func TestRunsRepeatThemselves(t *testing.T) {
-	l, err := NewLlama(tinyModel(t, testmodel.TinyOptions{Seed: 5}), &LlamaOptions{CallBytes: 200})
+	l, err := NewLlama(tinyModel(t, testmodel.TinyOptions{Seed: 5}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,12 +24,16 @@ func Command(ctx context.Context, cmd *exec.Cmd, opts *Options) (*Server, error)
 	if cmd.WaitDelay == 0 {
 		cmd.WaitDelay = time.Second // a grandchild may hold its standard error open
 	}
-	seen := &schemas{}
-	transport := &sdk.CommandTransport{Command: cmd, TerminateDuration: time.Second}
-	kill := func() {
-		if cmd.Process != nil {
-			cmd.Process.Kill() // has no effect on one that was waited for
-		}
+	// The process is started here, so that it is known whatever becomes of the
+	// connecting.
+	connection, err := (&sdk.CommandTransport{Command: cmd, TerminateDuration: time.Second}).Connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: starting: %w", ErrServer, err)
 	}
-	return connect(ctx, &listening{transport, seen, o.MaxMessage}, seen, kill, o)
+	process := cmd.Process
+	kill := func() {
+		process.Kill() // has no effect on one that was waited for
+	}
+	seen := &schemas{}
+	return connect(ctx, &listening{connection, seen, o.MaxMessage}, seen, kill, o)
 }

@@ -122,6 +122,9 @@ func TestAgentWithServer(t *testing.T) {
 
 // A tool that does not answer is a result, and the next call is made.
 func TestAgentWithSlowServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds: skipped in short mode")
+	}
 	connectBoth(t, nil, func(t *testing.T, s *Server) {
 		m := &script{calls: []string{`{"name":"slow","arguments":{}}`, `{"name":"done","arguments":{"answer":"ok"}}`}}
 		a, err := agent.New(m, s.Tools(), &agent.Options{SkipUnusable: true, CallTimeout: 100 * time.Millisecond})
@@ -153,6 +156,9 @@ func quickly(t *testing.T, f func()) {
 
 // Servers that cannot be used are an error within the time that is given.
 func TestServersThatCannotBeUsed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds: skipped in short mode")
+	}
 	for role, target := range map[string]error{
 		"silent": context.DeadlineExceeded, "noise": ErrServer, "endless line": ErrServer, "endless pages": ErrLimit, "many tools": ErrLimit, "large pages": ErrLimit, "no list": ErrServer, "deaf": ErrServer, "deep": ErrServer,
 	} {
@@ -249,6 +255,9 @@ func TestOddTools(t *testing.T) {
 
 // A server that does not end is ended.
 func TestCloseEndsTheServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds: skipped in short mode")
+	}
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
 	}
@@ -277,6 +286,9 @@ func TestCommandRefuses(t *testing.T) {
 // Servers over HTTP that would keep a client for ever, drown it, or send it
 // elsewhere.
 func TestHostileHTTP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds: skipped in short mode")
+	}
 	var elsewhere atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
 	defer other.Close()

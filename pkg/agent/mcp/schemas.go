@@ -112,30 +112,19 @@ func exact(v any) bool {
 	return true
 }
 
-// listening is a transport whose messages schemas learns from. It is for
-// transports whose connections the SDK does not look into, as those over
-// standard input and output.
+// listening is a connection whose messages schemas learns from, and the
+// transport that gives it. It is for connections that the SDK does not look
+// into, as those over standard input and output.
 type listening struct {
-	sdk.Transport
-	seen *schemas
-	most int
-}
-
-func (l *listening) Connect(ctx context.Context) (sdk.Connection, error) {
-	c, err := l.Transport.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &listeningConnection{c, l.seen, l.most}, nil
-}
-
-type listeningConnection struct {
 	sdk.Connection
 	seen *schemas
 	most int
 }
 
-func (c *listeningConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+// Connect makes it a transport.
+func (c *listening) Connect(context.Context) (sdk.Connection, error) { return c, nil }
+
+func (c *listening) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if r, ok := m.(*jsonrpc.Response); ok && err == nil {
 		if len(r.Result) > c.most {

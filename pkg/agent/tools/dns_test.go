@@ -17,6 +17,13 @@ type fakeDNS struct {
 	asked     int
 }
 
+// count returns how many questions there were.
+func (d *fakeDNS) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.asked
+}
+
 // resolver starts the server and returns a resolver that asks nobody else.
 func (d *fakeDNS) resolver(t testing.TB) *net.Resolver {
 	t.Helper()

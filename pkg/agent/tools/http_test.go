@@ -128,7 +128,7 @@ func TestRebinding(t *testing.T) {
 		if !errors.Is(err, ErrRefused) || strings.Contains(err.Error(), address) {
 			t.Errorf("%s: %v", address, err)
 		}
-		if dns.asked == 0 {
+		if dns.count() == 0 {
 			t.Errorf("%s: the resolver was not asked", address)
 		}
 	}
