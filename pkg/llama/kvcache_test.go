@@ -13,6 +13,9 @@ import (
 
 // A context that no memory holds is an error, however it comes about.
 func TestContextBeyondMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reserves terabytes: an emulator keeps a record of every page of them")
+	}
 	for _, o := range []testmodel.TinyOptions{
 		{Context: 1 << 30}, // keys and values of 512 GiB
 		{Context: 1 << 30, Layers: 1, KVHeads: 1, HeadDim: 2, Heads: 4096}, // scores of 16 TiB a thread
