@@ -172,9 +172,12 @@ func (c *chat) arrange(messages []llama.Message, tools []Spec) ([]llama.Message,
 	}
 	var out []llama.Message
 	preface := ""
+	if !c.tools && (len(messages) == 0 || messages[0].Role != "system") {
+		messages = append([]llama.Message{{Role: "system"}}, messages...)
+	}
 	for _, m := range messages {
 		if m.Role == "system" && !c.tools {
-			m.Content += "\n\nEvery message of yours is one call of a tool, in JSON: {\"name\": …, \"arguments\": {…}}. The tools are:" + described
+			m.Content = strings.TrimPrefix(m.Content+"\n\n", "\n\n") + "Every message of yours is one call of a tool, in JSON: {\"name\": …, \"arguments\": {…}}. The tools are:" + described
 		}
 		switch {
 		case m.Role == "system" && !c.system:

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,6 +104,23 @@ Every message of yours is one call of a tool, in JSON: {"name": …, "arguments"
 	got, err := chatOf(t, "mistral_v0_1").render(conversation(), []Spec{readSpec}, true)
 	if err != nil || !strings.HasPrefix(got, "<s>[INST] "+system+"\n\nTASK [/INST]") {
 		t.Errorf("%v, %s", err, got)
+	}
+}
+
+// Without a system message the tools are described all the same.
+func TestPromptWithoutSystem(t *testing.T) {
+	h := &history{task: "TASK"}
+	got, err := chatOf(t, "smollm2").render(h.messages(), []Spec{readSpec}, true)
+	if err != nil || !strings.HasPrefix(got, "<|im_start|>system\nEvery message of yours") {
+		t.Errorf("%v, %s", err, got)
+	}
+	got, err = chatOf(t, "qwen2_5").render(h.messages(), []Spec{readSpec}, true)
+	if err != nil || strings.Contains(got, "Every message") || !strings.Contains(got, "read_file") {
+		t.Errorf("%v, %s", err, got)
+	}
+	s := &script{calls: []string{doneCall}}
+	if _, err := collect(t, context.Background(), newAgent(t, s, &Options{NoSystem: true}), "task"); err != nil || len(s.seen[0]) != 1 {
+		t.Errorf("%v, %+v", err, s.seen)
 	}
 }
 

@@ -13,7 +13,7 @@ type turn struct{ wrote, answer llama.Message }
 
 // history is the conversation of a run.
 type history struct {
-	system, task string
+	system, task string // system may be empty: no message
 	turns        []turn
 	dropped      int // turns that were left out
 }
@@ -57,7 +57,10 @@ func (h *history) messages() []llama.Message {
 		task += fmt.Sprintf("\n\n(The first %d calls and their results are left out here.)", h.dropped)
 	}
 	m := make([]llama.Message, 0, 2+2*len(h.turns))
-	m = append(m, llama.Message{Role: "system", Content: h.system}, llama.Message{Role: "user", Content: task})
+	if h.system != "" {
+		m = append(m, llama.Message{Role: "system", Content: h.system})
+	}
+	m = append(m, llama.Message{Role: "user", Content: task})
 	for _, t := range h.turns {
 		m = append(m, t.wrote, t.answer)
 	}

@@ -12,6 +12,9 @@ const DefaultSystem = "You work on the user's task by calling tools, one call at
 type Options struct {
 	// System is the system message; "" means DefaultSystem.
 	System string
+	// NoSystem leaves the system message out, for a model that was trained
+	// without one.
+	NoSystem bool
 	// MaxSteps is the largest number of calls in a run; 0 means 16.
 	MaxSteps int
 	// MaxRepeats is how many identical calls in a row end the run, the last of

@@ -57,7 +57,10 @@ func (a *Agent) Run(ctx context.Context, task string) iter.Seq2[Step, error] {
 			yield(Step{N: 1, End: Failed}, ErrClosed)
 			return
 		}
-		r := &run{agent: a, caller: a.caller, history: history{system: a.opts.System, task: task}}
+		r := &run{agent: a, caller: a.caller, history: history{task: task}}
+		if !a.opts.NoSystem {
+			r.history.system = a.opts.System
+		}
 		for n := 1; ; n++ {
 			s, err := r.step(ctx, n)
 			if err == nil && s.End == "" && n == a.opts.MaxSteps {
