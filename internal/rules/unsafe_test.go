@@ -12,6 +12,7 @@ import (
 // unsafeFiles are the only files that may use unsafe, assembly, cgo or
 // linkname, as patterns of path.Match.
 var unsafeFiles = map[string]string{
+	"bench/native/peers/*.c":    "programs of their own, which the rig compiles and runs",
 	"internal/simd/*.go":        "calls the assembly",
 	"internal/simd/*.s":         "the assembly",
 	"pkg/safetensors/map*.go":   "maps files",
