@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,42 @@ func TestSkipUnusable(t *testing.T) {
 				t.Errorf("%v, %+v", err, steps)
 			}
 		})
+	}
+}
+
+// Schemas that a validator would take for ever over are cut short, and those
+// that lead in circles are an error of the call.
+func TestCostlySchemas(t *testing.T) {
+	ladder := `{"$defs":{"l40":{}`
+	for i := range 40 {
+		ladder += fmt.Sprintf(`,"l%d":{"allOf":[{"$ref":"#/$defs/l%d"},{"$ref":"#/$defs/l%d"}]}`, i, i+1, i+1)
+	}
+	ladder += `},"$ref":"#/$defs/l0"}`
+	deep := strings.Repeat(`{"x":`, 50) + `{}` + strings.Repeat(`}`, 50)
+	for name, c := range map[string]struct{ schema, args string }{
+		"ladder":    {ladder, `{}`},
+		"recursion": {`{"$defs":{"a":{"allOf":[{"properties":{"x":{"$ref":"#/$defs/a"}}},{"properties":{"x":{"$ref":"#/$defs/a"}}}]}},"$ref":"#/$defs/a"}`, deep},
+		"anyOf":     {`{"$defs":{"a":{"anyOf":[{"properties":{"x":{"$ref":"#/$defs/a"}},"required":["y"]},{"properties":{"x":{"$ref":"#/$defs/a"}},"required":["z"]}]}},"$ref":"#/$defs/a"}`, deep},
+		"circle":    {`{"$ref":"#"}`, `{}`},
+		"circles":   {`{"allOf":[{"$ref":"#"},{"$ref":"#"}]}`, `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := compile(Spec{Name: "a", Schema: json.RawMessage(c.schema)})
+			if err != nil {
+				is(t, err, ErrTool)
+				return
+			}
+			for range 2 {
+				is(t, v.check(json.RawMessage(c.args)), ErrArguments)
+			}
+		})
+	}
+	v, err := compile(Spec{Name: "a", Schema: json.RawMessage(`{"properties":{"a":{"items":{"type":"integer"}}}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.check(json.RawMessage(`{"a":[` + strings.Repeat("1,", 50000) + `1]}`)); err != nil {
+		t.Errorf("many items: %v", err)
 	}
 }
 
