@@ -50,15 +50,20 @@ func Load(fsys fs.FS) (*Tokenizer, error) {
 }
 
 func readFile(fsys fs.FS, name string) ([]byte, error) {
+	// Opening a pipe would wait for a writer.
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("bpe: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("bpe: %s is not a regular file: %w", name, fs.ErrInvalid)
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("bpe: %w", err)
 	}
 	defer f.Close()
-	size := 0
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() < maxFile {
-		size = int(info.Size())
-	}
+	size := min(info.Size(), maxFile)
 	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 	if _, err := buf.ReadFrom(io.LimitReader(f, maxFile+1)); err != nil {
 		return nil, fmt.Errorf("bpe: %s: %w", name, err)

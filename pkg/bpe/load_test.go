@@ -132,6 +132,22 @@ func TestLoadErrors(t *testing.T) {
 
 // TestLoadCheckpointPair: the older pair of files of the real checkpoint. They do
 // not say that digits stand alone, so texts with numbers may differ.
+// What is no regular file is not opened: a pipe would wait for a writer.
+func TestLoadIrregularFiles(t *testing.T) {
+	for _, name := range []string{"tokenizer.json", "vocab.json", "merges.txt"} {
+		for _, mode := range []fs.FileMode{fs.ModeNamedPipe, fs.ModeDevice, fs.ModeDir} {
+			files := fstest.MapFS{
+				"vocab.json": {Data: []byte(`{"a": 0}`)},
+				"merges.txt": {},
+			}
+			files[name] = &fstest.MapFile{Mode: mode}
+			if _, err := Load(files); !errors.Is(err, fs.ErrInvalid) || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s as %v: error %v, want one of an irregular file", name, mode, err)
+			}
+		}
+	}
+}
+
 func TestLoadCheckpointPair(t *testing.T) {
 	dir := testmodel.Dir(t, "bf16")
 	folder := fstest.MapFS{}
