@@ -68,9 +68,9 @@ type TensorReport struct {
 // chat_template.jinja, all of which a GGUF source has but the last two.
 //
 // The files are written to a folder beside dst, which takes dst's place when
-// it is complete. Where dst exists already its files are replaced one by one,
-// the weights last; dst may be the folder that the source is read from. One
-// tensor is in memory at a time.
+// it is complete. Where dst exists already they are written to a folder in it,
+// and its files are replaced one by one, the weights last; dst may be the folder
+// that the source is read from. One tensor is in memory at a time.
 //
 // Errors: [ErrExists], [ErrOverflow] and package quant's ErrNonFinite and
 // ErrOverflow, with the tensor and the index; those of reading and writing.

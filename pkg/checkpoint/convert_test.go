@@ -333,6 +333,16 @@ func TestConvertIntoFolders(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dst, indexName)); err == nil {
 		t.Error("the old index is left")
 	}
+	// The folder may be the root of another file system than its parent: all is
+	// written in it.
+	inside := 0
+	progress := func(string, int64, int64) {
+		partial, _ := filepath.Glob(filepath.Join(dst, ".*.partial", configName))
+		inside += len(partial)
+	}
+	if _, err := Convert(dst, src, &ConvertOptions{Force: true, Progress: progress}); err != nil || inside == 0 {
+		t.Errorf("error %v; files were not written in the folder first", err)
+	}
 	// A file is no folder.
 	if _, err := Convert(write(t, t.TempDir(), "file", nil), src, &ConvertOptions{Force: true}); err == nil {
 		t.Error("converted into a file")
@@ -351,7 +361,7 @@ func TestConvertIntoFolders(t *testing.T) {
 	if c := openPath(t, dir); c.Info().Format != "f16" || len(c.Names()) != len(want) {
 		t.Errorf("info %+v", c.Info())
 	}
-	for _, parent := range []string{filepath.Dir(dir), filepath.Dir(dst)} {
+	for _, parent := range []string{filepath.Dir(dir), filepath.Dir(dst), dir, dst} {
 		left, _ := filepath.Glob(filepath.Join(parent, ".*.partial"))
 		if len(left) > 0 {
 			t.Errorf("%s is left", left)

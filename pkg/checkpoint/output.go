@@ -26,7 +26,9 @@ var checkpointFiles = []string{
 	tokenizerConfigName, specialTokensName, addedTokensName, chatTemplateName,
 }
 
-// output is a folder that is being written, beside the one it is to become.
+// output is a folder that is being written: beside the one that it is to
+// become, or in the one whose files it is to replace, which may be another file
+// system.
 type output struct {
 	target string
 	dir    string
@@ -50,12 +52,15 @@ func newOutput(target string, force bool) (*output, error) {
 			return nil, fmt.Errorf("checkpoint: convert: %w", err)
 		}
 	}
-	parent := filepath.Dir(o.target)
-	if err := os.MkdirAll(parent, 0o777); err != nil {
+	place := filepath.Dir(o.target)
+	if o.exists {
+		place = o.target
+	}
+	if err := os.MkdirAll(place, 0o777); err != nil {
 		return nil, fmt.Errorf("checkpoint: convert: %w", err)
 	}
 	for range 100 {
-		o.dir = filepath.Join(parent, fmt.Sprintf(".%s.%016x.partial", filepath.Base(o.target), rand.Uint64()))
+		o.dir = filepath.Join(place, fmt.Sprintf(".%s.%016x.partial", filepath.Base(o.target), rand.Uint64()))
 		if err = os.Mkdir(o.dir, 0o777); !errors.Is(err, fs.ErrExist) {
 			break
 		}
