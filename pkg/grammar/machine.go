@@ -88,7 +88,7 @@ func (m *machine) context(shape *objectShape, frame, tool int32, next, count int
 
 // has reports whether a declared property came, or can no longer.
 func (ctx *objectContext) has(i int, o *Options) bool {
-	if o.AnyOrder {
+	if o.AnyOrder && ctx.shape.tools == nil {
 		return ctx.came != "" && ctx.came[i/8]>>(i%8)&1 != 0
 	}
 	return i < ctx.next

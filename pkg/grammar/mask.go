@@ -80,6 +80,9 @@ func (w *walker) emit(node int32, t *thread, conditional bool) {
 		}
 		if left < 0 {
 			left = w.m.left(t)
+			if t.kind == kindKeyTotal && w.limit == 0 {
+				left += freeKeySize // the key may be one that came
+			}
 		}
 		w.add(id, left, conditional)
 		if w.limit > 0 && t.kind == kindKeyTotal {
