@@ -222,6 +222,11 @@ func (e *evaluateFlags) form(ctx context.Context, c *console, path string, promp
 		return nil, err
 	}
 	defer model.Close()
+	for _, p := range prompts {
+		if v := model.Config().VocabSize; len(p.logits[0]) != v {
+			return nil, fmt.Errorf("%s: a vocabulary of %d, the reference has %d", path, v, len(p.logits[0]))
+		}
+	}
 	var exact *llama.Model // the same weights in float32
 	if e.against != "" {
 		unpacked, remove, err := e.unpack(ctx, c, path)

@@ -66,6 +66,14 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// TestEvaluateVocabularies: models whose logits cannot be compared.
+func TestEvaluateVocabularies(t *testing.T) {
+	small, large := tiny(t, testmodel.TinyOptions{}), tiny(t, testmodel.TinyOptions{ExtraVocab: 3})
+	for model, against := range map[string]string{small: large, large: small} {
+		invoke(t, "evaluate", "-m", model, "--against", against, "-n", "2", "--steps", "2").fails(t, statusError, "a vocabulary of 29")
+	}
+}
+
 // TestEvaluateSeesUsedWeights: weights that were 4-bit before are told from
 // others.
 func TestEvaluateSeesUsedWeights(t *testing.T) {
