@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // An objectShape is a set of objects: some declared properties, and others whose
@@ -580,15 +579,6 @@ func (c *compiler) toolShape(tools []Tool, arguments []*node) (*node, error) {
 	root.literal = nil
 	root.objects = []*objectShape{o}
 	return root, nil
-}
-
-// quoted joins names for a message.
-func quoted(names []string) string {
-	var q []string
-	for _, n := range names {
-		q = append(q, fmt.Sprintf("%q", n))
-	}
-	return strings.Join(q, ", ")
 }
 
 // indexRequired prepares what the machine asks for.
