@@ -76,7 +76,7 @@ func TestChecks(t *testing.T) {
 	}{
 		{"bf16, huge", "llama.cpp bf16", notMeasured, 0},
 		{"q8b32, huge", "llama.cpp Q8_0", holds, 1.6},
-		{"q4b32m, huge, against the fastest 4-bit peer that keeps", "llama.cpp Q4_1", holds, 2.3},
+		{"q4b32m, huge, against the fastest 4-bit peer that keeps", "llama.cpp Q4_1 (kept)", holds, 2.3},
 		{"q4b32m, huge, against the fastest peer of all", "llama.cpp Q4_0", fails, 230. / 210},
 		{"q8b32, huge, of the plain read", "reading", fails, 0.8},
 		{"q8b32, mapped", "reading", notMeasured, 0},
@@ -97,6 +97,30 @@ func TestChecks(t *testing.T) {
 		if list[i].Topic > list[i+1].Topic {
 			t.Errorf("%q stands before %q", list[i].Topic, list[i+1].Topic)
 		}
+	}
+}
+
+// Where no peer keeps the tokens, the fastest that keeps the answer stands in.
+func TestBestKeeper(t *testing.T) {
+	var s []sample
+	add := func(form string, rate float64, plain []int) {
+		list := rowsOf(config{Engine: llamaCpp, Form: form, Class: class4, Threads: 1}, false, map[string][]float64{keyDecode: {rate}})
+		list[0].Tokens = map[string][]int{"first": plain, "chat": {0}}
+		s = append(s, list...)
+	}
+	want := reference.Plain.Tokens
+	keeper := func() string { return newBoard(results(s)).bestKeeper(1).Form }
+	add("lost", 300, []int{1, 2, 3})
+	if got := keeper(); got != "" {
+		t.Errorf("%q, want none", got)
+	}
+	add("first", 200, []int{want[0], 1})
+	if got := keeper(); got != "first" {
+		t.Errorf("%q", got)
+	}
+	add("plain", 100, want)
+	if got := keeper(); got != "plain" {
+		t.Errorf("%q, want the slower one that keeps all", got)
 	}
 }
 

@@ -36,7 +36,7 @@ type options struct {
 	limits limits
 
 	tries                             int
-	patience                          time.Duration
+	patience, limit                   time.Duration
 	quick, fresh, again               bool
 	onlyPrepare, onlyEstimate, report bool
 	infer, models, out, python        string
@@ -100,6 +100,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.Uint64Var(&o.seed, "seed", 1, "of the order of samples")
 	f.IntVar(&o.tries, "tries", 3, "tries of a sample that was disturbed")
 	f.DurationVar(&o.patience, "wait", 20*time.Second, "how long a sample waits for a quiet machine")
+	f.DurationVar(&o.limit, "limit", 0, "stop taking samples after this time and write what there is; 0: no limit")
 	f.Float64Var(&o.limits.busy, "busy", 0.10, "processors that others may keep busy")
 	f.Float64Var(&o.limits.spin, "spin", 1.15, "how much slower than ever the calibrated spin may be")
 	f.BoolVar(&o.quick, "quick", false, "one round, one try, no waiting: shows that the rig works; results in a folder of their own")
@@ -348,6 +349,10 @@ func (r *rig) measure(ctx context.Context, s *store, left []item) error {
 	r.taker.gate = newGate(r.limits, r.patience)
 	start := time.Now()
 	for n, i := range left {
+		if r.limit > 0 && time.Since(start) >= r.limit {
+			r.say("%v are over; %s left for another run", r.limit, plural(len(left)-n, "sample"))
+			return nil
+		}
 		x, err := r.taker.take(ctx, i)
 		if err != nil {
 			return err

@@ -61,6 +61,9 @@ type item struct {
 	Round int    `json:"round"`
 }
 
+// forcedRounds limits the repetitions with a forced instruction set.
+const forcedRounds = 3
+
 // planOptions say what is measured.
 type planOptions struct {
 	threads            []int
@@ -119,6 +122,9 @@ func plan(picked []*engine, o *planOptions) []item {
 			if e.rounds > 0 && round >= e.rounds {
 				continue
 			}
+			if c.ISA != "" && round >= forcedRounds {
+				continue
+			}
 			for _, task := range tasks(c, o, round) {
 				add(item{config: c, Task: task})
 			}
@@ -142,7 +148,7 @@ func tasks(c config, o *planOptions, round int) []string {
 		return []string{taskShort}
 	}
 	t := []string{taskShort}
-	if round < o.deepRounds {
+	if round < o.deepRounds && (round == 0 || engineNamed(c.Engine).rounds == 0) {
 		t = append(t, taskDeep)
 		// What another process costs concerns those who use all processors: ours
 		// in its fastest mode, and a peer whose threads spin.

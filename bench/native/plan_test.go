@@ -36,7 +36,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int{
-		"leveret bf16 huge short": 10, "leveret bf16 mapped deep": 4, "leveret bf16 huge avx2 short": 10, "leveret bf16 huge avx2 deep": 0,
+		"leveret bf16 huge short": 10, "leveret bf16 mapped deep": 4, "leveret bf16 huge avx2 short": 6, "leveret bf16 huge avx2 deep": 0,
 		"leveret bf16 huge busy": 2, "leveret bf16 mapped busy": 0, "llama.cpp Q8_0 busy": 2, "llama.cpp Q4_0 busy": 0,
 		"PyTorch eager f32 short": 4, "machine - peak": 10,
 	} {

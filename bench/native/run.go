@@ -13,7 +13,7 @@ import (
 )
 
 // sampleLimit is how long a sample may take before its program is ended.
-const sampleLimit = 5 * time.Minute
+const sampleLimit = 2 * time.Minute
 
 // process runs a program to its end and returns its events, when it was
 // started, and the processor time that it took.

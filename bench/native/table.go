@@ -165,13 +165,15 @@ func keepsMark(a agreement) string {
 		return "kept"
 	case a.Plain:
 		return "plain only"
+	case a.First:
+		return "the first"
 	}
 	return "lost"
 }
 
 // tokenSection writes how far tokens agree, once for each engine and form.
 func tokenSection(b *strings.Builder, all []*result) {
-	fmt.Fprintf(b, "## Tokens\n\nAgainst %s: %d after a plain prompt, %d after a conversation. A form keeps the tokens if the first %d after each are equal, or all to the end of the text where an engine suppresses its end; some keep those after the plain prompt only, which is enough for a peer to be compared with as one that keeps them.\n\n",
+	fmt.Fprintf(b, "## Tokens\n\nAgainst %s: %d after a plain prompt, %d after a conversation. A form keeps the tokens if the first %d after each are equal, or all to the end of the text where an engine suppresses its end; *plain only* are those that keep the ones after the plain prompt, *the first* those that keep the first of them, which is the answer.\n\n",
 		reference.What, len(reference.Plain.Tokens), len(reference.Chat.Tokens), keepTokens)
 	var body [][]string
 	seen := map[string]bool{}

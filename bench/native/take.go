@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,6 +53,9 @@ func (t *taker) take(ctx context.Context, i item) (sample, error) {
 
 // runner prepares what an item needs and returns what runs it once.
 func (t *taker) runner(ctx context.Context, e *engine, i item) (func(*sample) (time.Duration, error), error) {
+	if why := e.leftOut[i.Form]; why != "" {
+		return nil, errors.New(why)
+	}
 	var f form
 	for _, g := range e.forms {
 		if g.name == i.Form {

@@ -44,6 +44,7 @@ type agreement struct {
 	Known bool // tokens or text of both prompts are there
 	Keeps bool // after both
 	Plain bool // after the plain prompt
+	First bool // the first after it: the answer itself
 	Words string
 }
 
@@ -64,18 +65,23 @@ func agree(samples []sample) agreement {
 		key, name string
 		want      referencePrompt
 	}{{"first", "plain", reference.Plain}, {"chat", "chat", reference.Chat}} {
-		var keeps bool
+		var keeps, first bool
 		var how string
 		if ids, ok := tokens[p.key]; ok {
 			keeps, how = compareIDs(ids, p.want.Tokens)
+			first = len(ids) > 0 && ids[0] == p.want.Tokens[0]
 		} else if text, ok := texts[p.key]; ok {
 			keeps, how = compareText(text, p.want.Answer)
+			// A word and what ends it.
+			first = strings.HasPrefix(text, p.want.Answer[:strings.IndexByte(p.want.Answer, '.')+1])
 		} else {
 			a.Known = false
 			continue
 		}
 		a.Keeps = a.Keeps && keeps
-		a.Plain = a.Plain || keeps && p.key == "first"
+		if p.key == "first" {
+			a.Plain, a.First = keeps, first
+		}
 		words = append(words, p.name+": "+how)
 	}
 	a.Keeps = a.Keeps && a.Known

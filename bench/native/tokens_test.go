@@ -62,6 +62,9 @@ func TestAgree(t *testing.T) {
 		t.Errorf("%+v without the conversation", a)
 	}
 	texts := []sample{{Texts: map[string]string{"first": plain.Answer + " more", "chat": "The capital of Spain"}}}
+	if a := agree([]sample{{Texts: map[string]string{"first": " Paris. And", "chat": ""}}}); a.Plain || !a.First || keepsMark(a) != "the first" {
+		t.Errorf("%+v, want the answer kept", a)
+	}
 	if a := agree(texts); a.Keeps || !a.Plain || !strings.Contains(a.Words, `differs after "The capital of ": "Spain"`) {
 		t.Errorf("%+v", a)
 	}
