@@ -114,6 +114,15 @@ func (s *store) resume() error {
 	if err != nil {
 		return err
 	}
+	if len(samples) == 0 { // nothing was measured yet
+		if err := s.file.Truncate(0); err != nil {
+			return err
+		}
+		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		return s.write(s.header)
+	}
 	if !h.same(s.header) {
 		return errOtherRun
 	}
