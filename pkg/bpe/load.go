@@ -63,7 +63,7 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 		return nil, fmt.Errorf("bpe: %w", err)
 	}
 	defer f.Close()
-	size := min(info.Size(), maxFile)
+	size := min(max(info.Size(), 0), maxFile)
 	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 	if _, err := buf.ReadFrom(io.LimitReader(f, maxFile+1)); err != nil {
 		return nil, fmt.Errorf("bpe: %s: %w", name, err)

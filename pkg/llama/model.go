@@ -106,6 +106,9 @@ func (o *Options) resolve() (Options, simd.ISA, error) {
 	if r.Threads < 0 || r.Threads > maxThreads {
 		return r, 0, fmt.Errorf("%w: Threads is %d, expected 0 to %d", ErrOptions, r.Threads, maxThreads)
 	}
+	if r.Memory > safetensors.Huge {
+		return r, 0, fmt.Errorf("%w: Memory is %v", ErrOptions, r.Memory)
+	}
 	if r.Threads == 0 {
 		r.Threads = runtime.GOMAXPROCS(0)
 	}
