@@ -1,6 +1,9 @@
 package grammar
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // A keyLexer follows the structure of the text that was accepted and remembers
 // the keys of the objects that are open, decoded, whatever their spelling. It is
@@ -94,6 +97,17 @@ func (l *keyLexer) repeated() bool {
 		}
 	}
 	return false
+}
+
+// withPrefix returns how many of the keys that came begin like the present one.
+func (l *keyLexer) withPrefix() int {
+	n := 0
+	for e := l.levels[len(l.levels)-1].keys; e != nil; e = e.next {
+		if strings.HasPrefix(e.key, string(l.key)) {
+			n++
+		}
+	}
+	return n
 }
 
 // hashKey is FNV-1a.

@@ -28,22 +28,7 @@ func (m *machine) left(t *thread) int {
 		tag := ctx.nearest(ctx.shape.declaredReach[t.b], &m.g.opts)
 		return m.keyBytes(ctx, tag) - int(ctx.shape.declaredDepth[t.b]) + 1 + m.afterKey(ctx, tag)
 	case kindKeyTotal:
-		ctx := m.contexts[t.a]
-		var least int
-		if tag := ctx.shape.keys.tag[t.b]; tag >= 0 && hasTag(ctx.allowed, int(tag)) {
-			least = subLeft[t.c] + 1 + m.afterKey(ctx, int(tag))
-		} else {
-			least = subLeft[t.c] + 4 + m.afterKey(ctx, ctx.free())
-		}
-		// A required key that is on the way may be sooner at its end.
-		if tag := ctx.nearest(ctx.shape.reach[t.b], &m.g.opts); tag < len(ctx.shape.names) && ctx.shape.required[tag] {
-			for _, p := range ctx.shape.onPath[t.b] {
-				if read := p.read(t); int(p.tag) == tag && read >= 0 {
-					least = min(least, int(p.left)-read+1+m.afterKey(ctx, tag))
-				}
-			}
-		}
-		return least
+		return min(m.leftOfKey(t))
 	case kindKeySpelled:
 		ctx := m.contexts[t.a]
 		tag := ctx.nearest(ctx.shape.spelledReach[t.b], &m.g.opts)
@@ -74,6 +59,48 @@ func (p *pathEnd) read(t *thread) int {
 		at = to
 	}
 	return -1
+}
+
+// leftOfKey returns the bytes from inside a key to the end: with the key as it
+// is, or almost, as an undeclared one, and by a required one on whose way it is
+// (never where there is none).
+func (m *machine) leftOfKey(t *thread) (free, required int) {
+	ctx := m.contexts[t.a]
+	keys := ctx.shape.keys
+	if tag := keys.tag[t.b]; tag >= 0 && hasTag(ctx.allowed, int(tag)) && (t.c == 0 || keys.loops(t.b)) {
+		free = subLeft[t.c] + 1 + m.afterKey(ctx, int(tag))
+	} else {
+		free = subLeft[t.c] + 4 + m.afterKey(ctx, ctx.free())
+	}
+	required = never
+	if tag := ctx.nearest(ctx.shape.reach[t.b], &m.g.opts); tag < len(ctx.shape.names) && ctx.shape.required[tag] {
+		for _, p := range ctx.shape.onPath[t.b] {
+			if read := p.read(t); int(p.tag) == tag && read >= 0 {
+				required = min(required, int(p.left)-read+1+m.afterKey(ctx, tag))
+			}
+		}
+	}
+	return free, required
+}
+
+// leftWithKeys is left for a thread in an undeclared key, when the keys that
+// came are known: as many more characters are needed as make it a new one.
+func (m *machine) leftWithKeys(t *thread, l *keyLexer) int {
+	free, required := m.left(t), never
+	if t.kind == kindKeyTotal {
+		free, required = m.leftOfKey(t)
+	}
+	if l.sub == subWhole && !l.repeated() {
+		return min(free, required)
+	}
+	// There are more than 64 characters of one byte. So if fewer than 64^n keys
+	// begin as this one does, n of them make a new one.
+	same := l.withPrefix()
+	n := 1
+	for of := 64; of <= same; of *= 64 {
+		n++
+	}
+	return min(plus(free, n), required)
 }
 
 // nearest returns the tag, of those that are allowed and in reach, that leads to

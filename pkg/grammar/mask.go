@@ -80,12 +80,12 @@ func (w *walker) emit(node int32, t *thread, conditional bool) {
 		}
 		if left < 0 {
 			left = w.m.left(t)
-			if t.kind == kindKeyTotal && w.limit == 0 {
+			if w.limit == 0 && (t.kind == kindKeyTotal || t.kind == kindKeySpelled) {
 				left += freeKeySize // the key may be one that came
 			}
 		}
 		w.add(id, left, conditional)
-		if w.limit > 0 && t.kind == kindKeyTotal {
+		if w.limit > 0 && (t.kind == kindKeyTotal || t.kind == kindKeySpelled) {
 			w.inKey = append(w.inKey, id)
 		}
 	}

@@ -356,12 +356,12 @@ func (t *Matcher) tightMask(legal []uint64, room int, found *bool) bool {
 	}
 	ids := w.ids
 	if len(w.conditional) > 0 {
-		ids = slices.DeleteFunc(ids, func(id int32) bool {
-			return slices.Contains(w.conditional, id) && !t.permitted(id)
-		})
+		conditional := t.v.set(w.conditional)
+		ids = slices.DeleteFunc(ids, func(id int32) bool { return hasTag(conditional, int(id)) && !t.permitted(id) })
 	}
 	if len(w.inKey) > 0 {
-		ids = t.endKey(ids, w.inKey)
+		inKey := t.v.set(w.inKey)
+		ids = slices.DeleteFunc(ids, func(id int32) bool { return hasTag(inKey, int(id)) && !t.keyFits(t.v.bytes(id), room) })
 	}
 	for _, id := range ids {
 		setBit(legal, id)
@@ -370,28 +370,16 @@ func (t *Matcher) tightMask(legal []uint64, room int, found *bool) bool {
 	return *found
 }
 
-// endKey sees to it that an undeclared key ends before there is no room left to
-// make it one that did not come before. Of the tokens ids, those of inKey end
-// inside such a key: from a key only those are kept that end outside; where
-// there is none, and from elsewhere, those after which the key is a new one.
-func (t *Matcher) endKey(ids, inKey []int32) []int32 {
-	var outside, fresh []int32
-	for _, id := range ids {
-		switch {
-		case !slices.Contains(inKey, id):
-			outside = append(outside, id)
-		case t.simulate(t.v.bytes(id)) == len(t.v.bytes(id)) && t.scratch.sub == subWhole && !t.scratch.repeated():
-			fresh = append(fresh, id)
+// keyFits reports whether after text, which ends inside an undeclared key, there
+// is room to make it one that did not come before.
+func (t *Matcher) keyFits(text []byte, room int) bool {
+	if t.simulate(text) < len(text) {
+		return false
+	}
+	return slices.ContainsFunc(t.next, func(u thread) bool {
+		if u.kind != kindKeyTotal && u.kind != kindKeySpelled {
+			return len(text)+t.m.left(&u) <= room
 		}
-	}
-	if !slices.ContainsFunc(t.threads, func(u thread) bool { return u.kind == kindKeyTotal }) {
-		outside = append(outside, fresh...)
-	}
-	switch {
-	case len(outside) > 0:
-		return outside
-	case len(fresh) > 0:
-		return fresh
-	}
-	return ids
+		return len(text)+t.m.leftWithKeys(&u, &t.scratch) <= room
+	})
 }

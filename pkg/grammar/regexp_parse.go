@@ -143,11 +143,20 @@ func (p *reParser) disjunction() (*reNode, error) {
 }
 
 func (p *reParser) term() (*reNode, error) {
+	op := reChars
 	switch {
 	case p.take("^"):
-		return &reNode{op: reBegin}, nil
+		op = reBegin
 	case p.take("$"):
-		return &reNode{op: reEnd}, nil
+		op = reEnd
+	}
+	if op != reChars || p.s[p.at] == '{' {
+		if _, _, ok := p.quantifier(); ok {
+			return nil, p.errorf("nothing to repeat")
+		}
+		if op != reChars {
+			return &reNode{op: op}, nil
+		}
 	}
 	atom, err := p.atom()
 	if err != nil {

@@ -103,6 +103,15 @@ func (v *Vocabulary) bytes(id int32) []byte { return v.text[v.offset[id]:v.offse
 
 func (v *Vocabulary) words() int { return (v.size + 63) / 64 }
 
+// set returns tokens as a bit set.
+func (v *Vocabulary) set(ids []int32) []uint64 {
+	bits := make([]uint64, v.words())
+	for _, id := range ids {
+		setBit(bits, id)
+	}
+	return bits
+}
+
 func setBit(bits []uint64, id int32) { bits[id/64] |= 1 << (id % 64) }
 
 // classify finds what the tokens do in a free string from one sub on.
