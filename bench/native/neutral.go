@@ -3,6 +3,7 @@ package native
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,18 +13,22 @@ var addresses = regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^\s'"]+`)
 // and addresses. The rows are published.
 func (r *rig) neutral(text string) string {
 	text = addresses.ReplaceAllString(text, "(address)")
-	var pairs []string
+	var pairs [][2]string
 	if r.taker != nil {
-		pairs = append(pairs, r.taker.tools.dir, "CACHE", r.models, "MODELS")
+		pairs = append(pairs, [2]string{r.taker.tools.dir, "CACHE"}, [2]string{r.models, "MODELS"})
 	}
-	pairs = append(pairs, os.TempDir(), "TMP")
+	pairs = append(pairs, [2]string{os.TempDir(), "TMP"})
 	if home, err := os.UserHomeDir(); err == nil && home != "/" {
-		pairs = append(pairs, home, "~")
+		pairs = append(pairs, [2]string{home, "~"})
 	}
 	if here, err := os.Getwd(); err == nil && here != "/" {
-		pairs = append(pairs, here, ".")
+		pairs = append(pairs, [2]string{here, "."})
 	}
-	text = strings.NewReplacer(pairs...).Replace(text)
+	// The longest first: a folder may lie in another.
+	slices.SortStableFunc(pairs, func(a, b [2]string) int { return len(b[0]) - len(a[0]) })
+	for _, p := range pairs {
+		text = strings.ReplaceAll(text, p[0], p[1])
+	}
 	if len(text) > 300 {
 		text = strings.ToValidUTF8(text[:300], "") + "…"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -166,6 +167,10 @@ func (s *Server) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
 		s.err = within(ctx, s.session.Close)
+		var exit *exec.ExitError
+		if errors.As(s.err, &exit) {
+			s.err = nil // a server that had to be told twice has ended all the same
+		}
 		if s.kill != nil {
 			s.kill()
 		}
