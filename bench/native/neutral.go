@@ -27,6 +27,9 @@ func (r *rig) neutral(text string) string {
 	// The longest first: a folder may lie in another.
 	slices.SortStableFunc(pairs, func(a, b [2]string) int { return len(b[0]) - len(a[0]) })
 	for _, p := range pairs {
+		if p[0] == "" {
+			continue
+		}
 		text = strings.ReplaceAll(text, p[0], p[1])
 	}
 	if len(text) > 300 {
