@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/leveret-os/leveret/pkg/bpe"
 	"github.com/leveret-os/leveret/pkg/llama"
 )
 
@@ -42,7 +43,7 @@ func generate(ctx context.Context, w io.Writer, path, prompt string) error {
 	defer session.Close()
 
 	fmt.Fprint(w, prompt)
-	ids := model.Tokenizer().Encode(prompt, nil)
+	ids := model.Tokenizer().Encode(prompt, &bpe.EncodeOptions{AddSpecial: true})
 	start, tokens := time.Now(), 0
 	for token, err := range session.Generate(ctx, ids, &llama.GenerateOptions{
 		MaxTokens: 64,

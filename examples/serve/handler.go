@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/leveret-os/leveret/pkg/bpe"
 	"github.com/leveret-os/leveret/pkg/llama"
 )
 
@@ -66,7 +67,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	out := http.NewResponseController(w)
 	started := false
-	ids := h.model.Tokenizer().Encode(req.Prompt, nil)
+	ids := h.model.Tokenizer().Encode(req.Prompt, &bpe.EncodeOptions{AddSpecial: true})
 	for token, err := range session.Generate(ctx, ids, &llama.GenerateOptions{
 		MaxTokens: req.MaxTokens,
 		Stop:      req.Stop,

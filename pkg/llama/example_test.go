@@ -9,6 +9,7 @@ import (
 	"log"
 
 	"github.com/leveret-os/leveret/internal/testmodel"
+	"github.com/leveret-os/leveret/pkg/bpe"
 	"github.com/leveret-os/leveret/pkg/llama"
 )
 
@@ -50,7 +51,7 @@ func ExampleSession_Generate() {
 		log.Fatal(err)
 	}
 	defer session.Close()
-	prompt := model.Tokenizer().Encode("The capital of France is", nil)
+	prompt := model.Tokenizer().Encode("The capital of France is", &bpe.EncodeOptions{AddSpecial: true})
 	n := 0
 	for token, err := range session.Generate(context.Background(), prompt, &llama.GenerateOptions{MaxTokens: 8, IgnoreEOS: true}) {
 		if err != nil {
