@@ -49,7 +49,13 @@ func (m *machine) left(t *thread) int {
 // read returns how many bytes of a key's next character a thread has read; -1
 // if it reads another character.
 func (p *pathEnd) read(t *thread) int {
+	if t.c == 0 {
+		return 0
+	}
 	at, part := subWhole, rune(0)
+	if p.next < 0 {
+		return -1
+	}
 	for i, c := range appendSpelled(nil, string(p.next)) {
 		if at == sub(t.c) && part == t.d {
 			return i

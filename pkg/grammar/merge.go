@@ -129,7 +129,7 @@ func (c *compiler) mergeNumbers(n *node, atoms []*value, integer bool) error {
 	b, ok := c.numbers[key]
 	if !ok {
 		var err error
-		if b, err = spec.compile(&c.work); err != nil {
+		if b, err = spec.compileOrKnown(&c.work); err != nil {
 			if at == nil {
 				return c.wrapNode(n, err)
 			}
@@ -255,7 +255,11 @@ func (c *compiler) addLiterals(n *node, values []*value) error {
 		case '"':
 			texts = append(texts, v.text)
 		case '0':
-			numbers = append(numbers, parseDecimal(v.text).String())
+			d := parseDecimal(v.text)
+			numbers = append(numbers, d.String())
+			if whole, _ := d.digits(); d.whole() && len(whole) > 21 && len(whole) < c.opts.MaxNumber {
+				numbers = append(numbers, strings.TrimSuffix(d.String()[:1], whole[:1])+whole)
+			}
 		case '[':
 			a := &arrayShape{min: len(v.list), max: len(v.list)}
 			for _, e := range v.list {

@@ -3,6 +3,7 @@ package grammar
 import (
 	"math/big"
 	"strings"
+	"sync"
 )
 
 // A bound of numbers.
@@ -50,6 +51,31 @@ func (n *numberSpec) compile(w *work) (*bytesDFA, error) {
 		}
 	}
 	return explore(numberState{zeros: -1}, numberBytes, a.step, a.accept, w)
+}
+
+// The automata of all numbers and of all integers are the same in all schemas.
+var (
+	anyNumber  = sync.OnceValue(func() *bytesDFA { return known(numberSpec{}) })
+	anyInteger = sync.OnceValue(func() *bytesDFA { return known(numberSpec{integer: true}) })
+)
+
+func known(n numberSpec) *bytesDFA {
+	b, err := n.compile(&work{left: 1 << 24})
+	if err != nil {
+		panic(err) // a constant
+	}
+	return b
+}
+
+// compileOrKnown is compile.
+func (n *numberSpec) compileOrKnown(w *work) (*bytesDFA, error) {
+	switch {
+	case n.lower != nil || n.upper != nil || n.multipleOf != nil:
+		return n.compile(w)
+	case n.integer:
+		return anyInteger(), nil
+	}
+	return anyNumber(), nil
 }
 
 func negated(b *bound) *bound {

@@ -39,7 +39,7 @@ type objectShape struct {
 }
 
 // A pathEnd is how many bytes are left to the end of a declared key, and its
-// next character; 0 at its end.
+// next character; -1 at its end.
 type pathEnd struct {
 	tag, left int32
 	next      rune
@@ -225,7 +225,7 @@ func (o *objectShape) compileKeys(w *work) error {
 			left -= int32(len(appendSpelled(nil, string(r))))
 		}
 		if state >= 0 {
-			o.onPath[state] = append(o.onPath[state], pathEnd{int32(i), left, 0})
+			o.onPath[state] = append(o.onPath[state], pathEnd{int32(i), left, -1})
 		}
 	}
 	for _, e := range o.everywhere {
