@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leveret-os/leveret/internal/testmodel"
 )
@@ -73,4 +74,28 @@ func TestSessionsTakeMemoryAsTokensCome(t *testing.T) {
 	if grown := resident() - before; grown > 16<<20 {
 		t.Errorf("sessions of three tokens took %d bytes", grown)
 	}
+}
+
+// A session that is dropped without Close is freed when it is garbage.
+func TestDroppedSessionIsFreed(t *testing.T) {
+	m := tiny(t, testmodel.TinyOptions{})
+	freed := make(chan bool)
+	func() {
+		s, err := m.NewSession(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.AddCleanup(s.kv, func(c chan bool) { close(c) }, freed)
+		appendAll(t, s, make([]int, 100)...)
+	}()
+	appendAll(t, newSession(t, m, nil), 5) // a later batch is shorter
+	for range 100 {
+		runtime.GC()
+		select {
+		case <-freed:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	t.Error("the cache of a dropped session is still there")
 }

@@ -134,6 +134,7 @@ func (s *scheduler) batch() {
 		s.rows = append(s.rows, p.rows...)
 	}
 	err := s.engine.forward(ctx, s.rows)
+	clear(s.rows) // a session that is dropped is not held by an old row
 	for i, p := range s.taken {
 		p.err = err
 		p.done <- struct{}{}
