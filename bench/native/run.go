@@ -53,10 +53,10 @@ func (r *reader) run(ctx context.Context, argv, env []string) (started float64, 
 	err = cmd.Wait()
 	own = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	switch {
-	case readErr != nil:
-		return started, own, readErr
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return started, own, fmt.Errorf("took more than %v", sampleLimit)
+	case readErr != nil:
+		return started, own, readErr
 	case ctx.Err() != nil:
 		return started, own, ctx.Err()
 	}

@@ -94,7 +94,9 @@ func (c *compiler) node(schemas []*value) *node {
 
 // literalNode returns the node of one value.
 func (c *compiler) literalNode(v *value) *node {
-	return c.nodeByKey("l"+canonical(v), nil, v)
+	key := "l" + canonical(v)
+	c.work.left -= len(key) // what is over is noticed by the next step
+	return c.nodeByKey(key, nil, v)
 }
 
 func (c *compiler) nodeByKey(key string, schemas []*value, literal *value) *node {
@@ -266,7 +268,7 @@ func (c *compiler) cross(v *value, a, b [][]*value) ([][]*value, error) {
 	var out [][]*value
 	for _, x := range a {
 		for _, y := range b {
-			if err := c.work.spend(4 + len(x) + len(y)); err != nil {
+			if err := c.work.spend(8 + 8*(len(x)+len(y))); err != nil {
 				return nil, v.wrap("", err)
 			}
 			z := append(slices.Clone(x), y...)

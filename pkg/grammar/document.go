@@ -1,10 +1,14 @@
 package grammar
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -24,10 +28,11 @@ type document struct {
 	root  *value
 	draft draft
 	id    string // $id of the root
+	// anchors has the schemas by name; nil: not yet looked for.
+	anchors map[string]*value
 }
 
-// errFetch is what the loader of jsonschema/v5 is given in place of a file or a
-// server.
+// errFetch is what jsonschema/v5 gets in place of a file or a server.
 var errFetch = errors.New("a reference out of the schema is not followed")
 
 // newDocument parses a schema, finds its draft and checks it against that
@@ -51,42 +56,70 @@ func newDocument(data []byte, tool string, ids *int) (*document, error) {
 	if s := d.root.get("$id"); s != nil {
 		d.id = strings.TrimSuffix(s.text, "#")
 	}
+	if err := d.root.checkReferences(); err != nil {
+		return nil, err
+	}
 	if err := d.metaCheck(data); err != nil {
+		var e *SchemaError
+		if errors.As(err, &e) {
+			return nil, err
+		}
 		return nil, &SchemaError{Tool: tool, Pointer: "#", Detail: err.Error(), Err: ErrSchema}
 	}
 	return d, nil
 }
 
-// metaCheck compiles the schema with jsonschema/v5.
-func (d *document) metaCheck(data []byte) (err error) {
-	// That library panics on patterns that RE2 does not know.
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
+// checkReferences resolves every $ref, so that what leads out of the schema, or
+// nowhere, is named.
+func (v *value) checkReferences() error {
+	if ref := v.get("$ref"); ref != nil && ref.kind == '"' {
+		if _, err := v.resolve(ref.text); err != nil {
+			return err
 		}
-	}()
+	}
+	for i, e := range v.list {
+		if v.kind == '{' && slices.Contains([]string{"enum", "const", "default", "examples"}, v.keys[i]) && v.name != "properties" {
+			continue
+		}
+		if err := e.checkReferences(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// metaCheck validates the schema by its draft's meta-schema, by jsonschema/v5.
+// To compile it there as well would take quadratic time.
+func (d *document) metaCheck(data []byte) error {
 	c := jsonschema.NewCompiler()
 	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errFetch }
+	name := "https://json-schema.org/draft/2020-12/schema"
 	if d.draft == draft7 {
-		c.Draft = jsonschema.Draft7
+		name = "http://json-schema.org/draft-07/schema"
 	}
-	const name = "schema:///schema.json"
-	if err := c.AddResource(name, strings.NewReader(string(data))); err != nil {
+	meta, err := c.Compile(name)
+	if err != nil {
 		return err
 	}
-	_, err = c.Compile(name)
-	var s *jsonschema.SchemaError
-	if errors.As(err, &s) {
-		err = s.Err
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var decoded any
+	if err := decoder.Decode(&decoded); err != nil {
+		return err
 	}
+	err = meta.Validate(decoded)
 	var v *jsonschema.ValidationError
-	if errors.As(err, &v) {
-		for len(v.Causes) > 0 {
-			v = v.Causes[0]
-		}
-		return fmt.Errorf("at #%s: %s", v.InstanceLocation, v.Message)
+	if !errors.As(err, &v) {
+		return err
 	}
-	return err
+	for len(v.Causes) > 0 {
+		v = v.Causes[0]
+	}
+	e := &SchemaError{Tool: d.tool, Pointer: "#" + v.InstanceLocation, Detail: v.Message, Err: ErrSchema}
+	if i := strings.LastIndexByte(e.Pointer, '/'); i >= 0 {
+		e.Pointer, e.Keyword = e.Pointer[:i], e.Pointer[i+1:]
+	}
+	return e
 }
 
 // fail returns an error that names a keyword of the schema v, or none.
@@ -120,7 +153,11 @@ func (v *value) resolve(ref string) (*value, error) {
 		return nil, v.fail("$ref", ErrSchema, "%q: %v", ref, err)
 	}
 	if fragment != "" && fragment[0] != '/' {
-		if found := findAnchor(v.doc.root, fragment); found != nil {
+		if v.doc.anchors == nil {
+			v.doc.anchors = map[string]*value{}
+			v.doc.collectAnchors(v.doc.root)
+		}
+		if found := v.doc.anchors[fragment]; found != nil {
 			return found, nil
 		}
 		return nil, v.fail("$ref", ErrSchema, "there is no anchor %q", fragment)
@@ -133,10 +170,8 @@ func (v *value) resolve(ref string) (*value, error) {
 		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 		var next *value
 		if at.kind == '[' {
-			for _, e := range at.list {
-				if e.name == name {
-					next = e
-				}
+			if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(at.list) {
+				next = at.list[i]
 			}
 		} else {
 			next = at.get(name)
@@ -149,18 +184,20 @@ func (v *value) resolve(ref string) (*value, error) {
 	return at, nil
 }
 
-// findAnchor finds the value with an $anchor, or a draft 7 $id of a fragment.
-func findAnchor(v *value, name string) *value {
-	if a := v.get("$anchor"); a != nil && a.kind == '"' && a.text == name {
-		return v
-	}
-	if a := v.get("$id"); a != nil && a.kind == '"' && a.text == "#"+name {
-		return v
-	}
-	for _, e := range v.list {
-		if found := findAnchor(e, name); found != nil {
-			return found
+// collectAnchors notes the values with an $anchor, or a draft 7 $id of a
+// fragment.
+func (d *document) collectAnchors(v *value) {
+	for _, k := range []string{"$anchor", "$id"} {
+		a := v.get(k)
+		if a == nil || a.kind != '"' {
+			continue
+		}
+		name, fragment := strings.CutPrefix(a.text, "#")
+		if _, ok := d.anchors[name]; !ok && (k == "$anchor" || fragment) {
+			d.anchors[name] = v
 		}
 	}
-	return nil
+	for _, e := range v.list {
+		d.collectAnchors(e)
+	}
 }

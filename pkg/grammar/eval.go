@@ -83,7 +83,7 @@ func (c *compiler) validPlain(v, x *value) (bool, error) {
 	if e := v.get("const"); e != nil && !equal(e, x) {
 		return false, nil
 	}
-	if e := v.get("enum"); e != nil {
+	if e := v.get("enum"); e != nil && x.parent != e {
 		if err := c.work.spend(len(e.list)); err != nil {
 			return false, v.wrap("enum", err)
 		}

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 )
@@ -149,7 +150,18 @@ func (m *machine) permits(t *thread, l *keyLexer) bool {
 // freeCounts returns how many undeclared keys each state of spelled leads to.
 func (m *machine) freeCounts(ctx *objectContext) []int32 {
 	if ctx.freeCount == nil {
-		ctx.freeCount = ctx.shape.countFree(func(tag int) bool { return hasTag(ctx.allowed, tag) })
+		key := binary.LittleEndian.AppendUint32(nil, uint32(ctx.shape.id))
+		for tag := len(ctx.shape.names); tag < ctx.shape.tags(); tag++ {
+			if hasTag(ctx.allowed, tag) {
+				key = binary.LittleEndian.AppendUint32(key, uint32(tag))
+			}
+		}
+		counts, ok := m.counts[string(key)]
+		if !ok {
+			counts = ctx.shape.countFree(func(tag int) bool { return hasTag(ctx.allowed, tag) })
+			m.counts[string(key)] = counts
+		}
+		ctx.freeCount = counts
 	}
 	return ctx.freeCount
 }

@@ -3,6 +3,7 @@ package grammar
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -30,17 +31,19 @@ func TestRefused(t *testing.T) {
 		{`{"type":"integer","allOf":[{"type":"string","format":"int32"},{"$ref":"#/$defs/a"}],"$defs":{"a":{"not":{}}}}`, ErrUnsupported, "not", "#/$defs/a"},
 		{`{"$schema":"http://json-schema.org/draft-04/schema#"}`, ErrUnsupported, "$schema", "#"},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/a","minLength":2,"definitions":{"a":{"type":"string"}}}`, ErrUnsupported, "minLength", "#"},
-		{`{"type":"string","pattern":"(?=a)b"}`, ErrSchema, "", "#"}, // nor by RE2
+		{`{"type":"string","pattern":"(?=a)b"}`, ErrSchema, "pattern", "#"}, // nor by RE2
 		{`{"type":"string","pattern":"\\bword"}`, ErrUnsupported, "pattern", "#"},
 		{`{"type":"string","pattern":"^[[:alpha:]]$"}`, ErrUnsupported, "pattern", "#"},
+		{`{"type":"string","pattern":"0{00}"}`, ErrUnsupported, "pattern", "#"},
+		{`{"type":"string","pattern":"^{10}0"}`, ErrUnsupported, "pattern", "#"},
 		{`{"type":"string","pattern":"(?i)a"}`, ErrUnsupported, "pattern", "#"},
 		{`{"oneOf":[{"type":"integer"},{"type":"number"}]}`, ErrUnsupported, "oneOf", "#"},
 		{`{"oneOf":[{"type":"object","properties":{"a":{"type":"string"}}},{"type":"object","properties":{"b":{"type":"string"}}}]}`, ErrUnsupported, "oneOf", "#"},
-		{`{"$ref":"https://example.com/s.json"}`, ErrSchema, "", "#"},
-		{`{"$ref":"file:///etc/passwd"}`, ErrSchema, "", "#"},
-		{`{"$ref":"#/$defs/none"}`, ErrSchema, "", "#"},
-		{`{"type":"strnig"}`, ErrSchema, "", "#"},
-		{`{"minLength":-1}`, ErrSchema, "", "#"},
+		{`{"items":{"$ref":"https://example.com/s.json"}}`, ErrUnsupported, "$ref", "#/items"},
+		{`{"$ref":"file:///etc/passwd"}`, ErrUnsupported, "$ref", "#"},
+		{`{"$ref":"#/$defs/none"}`, ErrSchema, "$ref", "#"},
+		{`{"type":"strnig"}`, ErrSchema, "type", "#"},
+		{`{"minLength":-1}`, ErrSchema, "minLength", "#"},
 		{`{"a":1,"a":2}`, ErrSchema, "", "#"},
 		{`{"type":"string"`, ErrSchema, "", "#"},
 		{"\"\xff\"", ErrSchema, "", "#"},
@@ -157,5 +160,38 @@ func TestDraft7(t *testing.T) {
 	}
 	if _, err := Compile([]byte(`{`+schema+`,"prefixItems":[true]}`), nil); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("prefixItems: %v", err)
+	}
+}
+
+// TestHostileSchemas: what is large or doubles ends, well or in an error.
+func TestHostileSchemas(t *testing.T) {
+	repeat := func(n int, before string, each func(i int) string, after string) string {
+		var b strings.Builder
+		b.WriteString(before)
+		for i := range n {
+			b.WriteString(each(i))
+		}
+		b.WriteString(after)
+		return b.String()
+	}
+	for name, schema := range map[string]string{
+		"doubling": repeat(60, `{"$ref":"#/$defs/a0","$defs":{`, func(i int) string {
+			return fmt.Sprintf(`"a%d":{"allOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]},`, i, i+1, i+1)
+		}, `"a60":{"type":"string"}}}`),
+		"enum":       repeat(20000, `{"enum":[`, func(i int) string { return fmt.Sprintf(`"value%d",`, i) }, `1]}`),
+		"properties": repeat(2000, `{"type":"object","properties":{`, func(i int) string { return fmt.Sprintf(`"property%d":{"type":"string"},`, i) }, `"x":{}}}`),
+		"nested":     strings.Repeat(`{"items":`, 190) + `true` + strings.Repeat(`}`, 190),
+		"allOf":      repeat(20000, `{"allOf":[`, func(i int) string { return fmt.Sprintf(`{"properties":{"p%d":{"minimum":%d}}},`, i, i) }, `{}]}`),
+		"literal":    `{"const":` + strings.Repeat(`[`, 190) + strings.Repeat(`]`, 190) + `}`,
+		"anchors":    repeat(5000, `{"$defs":{`, func(i int) string { return fmt.Sprintf(`"a%d":{"$anchor":"n%d","items":{"$ref":"#n%d"}},`, i, i, i) }, `"x":true},"$ref":"#n7"}`),
+	} {
+		g, err := Compile([]byte(schema), nil)
+		if err != nil {
+			if !errors.Is(err, ErrLimit) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		walk(t, name, g, smallVocabulary(), rand.New(rand.NewPCG(1, 1)))
 	}
 }

@@ -15,6 +15,7 @@ type machine struct {
 	frameIDs map[frame]int32
 	contexts []*objectContext
 	ctxIDs   map[contextKey]int32
+	counts   map[string][]int32 // of undeclared keys, by shape and allowed tags
 	masks    map[*Vocabulary]map[thread]*mask
 	maskSize int
 	arrays   []*arrayShape
@@ -24,7 +25,7 @@ type machine struct {
 
 func newMachine(g *Grammar) *machine {
 	m := &machine{
-		g: g, frameIDs: map[frame]int32{}, ctxIDs: map[contextKey]int32{},
+		g: g, frameIDs: map[frame]int32{}, ctxIDs: map[contextKey]int32{}, counts: map[string][]int32{},
 		masks: map[*Vocabulary]map[thread]*mask{}, blanks: int8(g.opts.Blanks), space: int8(g.opts.Blanks),
 	}
 	if g.opts.Spaced {
@@ -127,7 +128,7 @@ func (m *machine) allow(ctx *objectContext) {
 		free = free || m.fits(ctx, f)
 	}
 	if free {
-		others = o.freeCount(1 << 20)
+		others = o.freeKeys
 	}
 	optional := make([]int, len(o.names)+1)
 	for i := len(o.names) - 1; i >= 0; i-- {

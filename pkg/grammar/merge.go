@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -230,6 +231,9 @@ func (c *compiler) mergeStrings(atoms []*value) (*stringLang, error) {
 func (c *compiler) regexp(pattern string) (*dfa, error) {
 	if d, ok := c.dfas[pattern]; ok {
 		return d, nil
+	}
+	if _, err := regexp.Compile(pattern); err != nil {
+		return nil, unsupportedf("jsonschema/v5, by which texts are checked, does not know it: %v", err)
 	}
 	d, err := compileRegexp(pattern, &c.work)
 	if err == nil {

@@ -34,6 +34,7 @@ type objectShape struct {
 	nameBytes                   []int   // of the keys' spellings
 	tools                       []*node // of a tool call: what "arguments" must be, by the tool
 	nextRequired                []int   // the first required property from i on
+	freeKeys                    int     // undeclared keys, up to 2^20
 
 	height, size int
 }
@@ -583,6 +584,9 @@ func (c *compiler) toolShape(tools []Tool, arguments []*node) (*node, error) {
 
 // indexRequired prepares what the machine asks for.
 func (o *objectShape) indexRequired() {
+	if len(o.free) > 0 {
+		o.freeKeys = o.freeCount(1 << 20)
+	}
 	o.nextRequired = make([]int, len(o.names)+1)
 	o.nextRequired[len(o.names)] = len(o.names)
 	for i := len(o.names) - 1; i >= 0; i-- {

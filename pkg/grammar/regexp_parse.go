@@ -143,6 +143,9 @@ func (p *reParser) disjunction() (*reNode, error) {
 }
 
 func (p *reParser) term() (*reNode, error) {
+	if p.oddCount() {
+		return nil, p.errorf("a count with a leading zero, which dialects read differently")
+	}
 	op := reChars
 	switch {
 	case p.take("^"):
@@ -161,6 +164,9 @@ func (p *reParser) term() (*reNode, error) {
 	atom, err := p.atom()
 	if err != nil {
 		return nil, err
+	}
+	if p.oddCount() {
+		return nil, p.errorf("a count with a leading zero, which dialects read differently")
 	}
 	lo, hi, ok := p.quantifier()
 	if !ok {
@@ -218,6 +224,18 @@ func (p *reParser) quantifier() (lo, hi int, ok bool) {
 	}
 	p.at += end + 1
 	return lo, hi, true
+}
+
+// oddCount reports whether a count such as {00} follows: a repetition to ECMA
+// 262, and the characters themselves to RE2.
+func (p *reParser) oddCount() bool {
+	begin := p.at
+	defer func() { p.at = begin }()
+	if _, _, ok := p.quantifier(); !ok || p.s[begin] != '{' {
+		return false
+	}
+	first, second, _ := strings.Cut(p.s[begin+1:p.at-1], ",")
+	return len(first) > 1 && first[0] == '0' || len(second) > 1 && second[0] == '0'
 }
 
 func (p *reParser) atom() (*reNode, error) {
