@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/leveret-os/leveret/internal/simd"
@@ -137,22 +136,7 @@ func (w *weightBytes) close() { w.checkpoint.Close() }
 // read reads all bytes over and over for about the given time, each thread a
 // part of every tensor, and returns the bytes read in a second.
 func (w *weightBytes) read(isa simd.ISA, threads int, atLeast time.Duration) float64 {
-	kernels := simd.New(isa)
-	start := time.Now()
-	passes := 0
-	for passes == 0 || time.Since(start) < atLeast {
-		var wg sync.WaitGroup
-		for t := range threads {
-			wg.Go(func() {
-				for _, d := range w.data {
-					kernels.ReadMemory(d[len(d)*t/threads : len(d)*(t+1)/threads])
-				}
-			})
-		}
-		wg.Wait()
-		passes++
-	}
-	return float64(w.bytes) * float64(passes) / time.Since(start).Seconds()
+	return simd.New(isa).ReadRate(w.data, threads, atLeast)
 }
 
 // peakMemory is VmHWM of /proc/self/status (proc_pid_status(5)), in bytes.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/leveret-os/leveret/internal/simd"
@@ -57,22 +56,7 @@ func (w *weightBytes) close() { w.checkpoint.Close() }
 // part of every tensor, with the loads of an instruction set, and returns the
 // bytes read in a second.
 func (w *weightBytes) read(isa simd.ISA, threads int, atLeast time.Duration) float64 {
-	kernels := simd.New(isa)
-	start := time.Now()
-	passes := 0
-	for passes == 0 || time.Since(start) < atLeast {
-		var wg sync.WaitGroup
-		for t := range threads {
-			wg.Go(func() {
-				for _, d := range w.data {
-					kernels.ReadMemory(d[len(d)*t/threads : len(d)*(t+1)/threads])
-				}
-			})
-		}
-		wg.Wait()
-		passes++
-	}
-	return float64(w.bytes) * float64(passes) / time.Since(start).Seconds()
+	return simd.New(isa).ReadRate(w.data, threads, atLeast)
 }
 
 // defaultThreads are one thread and all processors.
