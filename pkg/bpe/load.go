@@ -228,25 +228,28 @@ func (c *folderConfig) tokenizerConfig(p *parser, specials map[string]bool) erro
 }
 
 func (p *parser) addedToken(tok *AddedToken) error {
-	return p.object(func(key string) (err error) {
-		switch key {
-		case "content":
-			tok.Content, err = p.string()
-		case "single_word":
-			tok.SingleWord, err = p.bool()
-		case "lstrip":
-			tok.LStrip, err = p.bool()
-		case "rstrip":
-			tok.RStrip, err = p.bool()
-		case "normalized":
-			tok.Normalized, err = p.bool()
-		case "special":
-			tok.Special, err = p.bool()
-		default:
-			err = p.skip()
-		}
-		return err
-	})
+	return p.object(func(key string) error { return p.addedTokenField(tok, key) })
+}
+
+// addedTokenField reads one member of an added token; others are skipped.
+func (p *parser) addedTokenField(tok *AddedToken, key string) (err error) {
+	switch key {
+	case "content":
+		tok.Content, err = p.string()
+	case "single_word":
+		tok.SingleWord, err = p.bool()
+	case "lstrip":
+		tok.LStrip, err = p.bool()
+	case "rstrip":
+		tok.RStrip, err = p.bool()
+	case "normalized":
+		tok.Normalized, err = p.bool()
+	case "special":
+		tok.Special, err = p.bool()
+	default:
+		err = p.skip()
+	}
+	return err
 }
 
 func (c *folderConfig) specialTokens(p *parser, specials map[string]bool) error {

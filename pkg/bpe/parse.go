@@ -66,27 +66,13 @@ func (p *parser) addedTokens() ([]AddedToken, error) {
 		var tok AddedToken
 		seenID, seenContent := false, false
 		err := p.object(func(key string) (err error) {
-			switch key {
-			case "id":
+			if key == "id" {
 				seenID = true
 				tok.ID, err = p.id()
-			case "content":
-				seenContent = true
-				tok.Content, err = p.string()
-			case "single_word":
-				tok.SingleWord, err = p.bool()
-			case "lstrip":
-				tok.LStrip, err = p.bool()
-			case "rstrip":
-				tok.RStrip, err = p.bool()
-			case "normalized":
-				tok.Normalized, err = p.bool()
-			case "special":
-				tok.Special, err = p.bool()
-			default:
-				err = p.skip()
+				return err
 			}
-			return err
+			seenContent = seenContent || key == "content"
+			return p.addedTokenField(&tok, key)
 		})
 		if err == nil && !(seenID && seenContent) {
 			err = p.field("an added token needs \"id\" and \"content\"")
