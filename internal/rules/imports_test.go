@@ -17,6 +17,8 @@ var publicImports = map[string][]string{
 	"pkg/agent":       {"pkg/llama", "pkg/grammar", "pkg/bpe"},
 	"pkg/agent/tools": {"pkg/agent"},
 	"pkg/tiny":        {"pkg/llama"},
+	// Tasks are carried out by the real tools, and told as the agent tells them.
+	"pkg/tiny/internal/tasks": {"pkg/agent", "pkg/agent/tools", "pkg/bpe", "pkg/grammar", "pkg/llama"},
 }
 
 // notForPublic are modules that no package of pkg may import: they serve the

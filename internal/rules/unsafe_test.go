@@ -13,6 +13,7 @@ import (
 // linkname, as patterns of path.Match.
 var unsafeFiles = map[string]string{
 	"bench/native/peers/*.c":    "programs of their own, which the rig compiles and runs",
+	"bench/workload/*.go":       "makes system calls without the Go scheduler in between",
 	"internal/simd/*.go":        "calls the assembly",
 	"internal/simd/*.s":         "the assembly",
 	"pkg/safetensors/map*.go":   "maps files",
