@@ -6,10 +6,21 @@ import (
 	"github.com/leveret-os/leveret/internal/blocks"
 )
 
-// Acts are activations quantised for a block product: 16-bit integers with one
-// scale per block of 32, in the arrangement that an instruction set wants. They
-// serve every block format. The zero value is ready for use; Quantize sets it.
+// Precision says how large the integers are that activations become.
+type Precision uint8
+
+const (
+	Int16 Precision = iota // up to 127·256 in magnitude
+	Int8                   // up to 127: faster, and less exact
+)
+
+// Acts are activations quantised for a block product: integers with one scale
+// per block of 32, in the arrangement that an instruction set wants. They serve
+// every block format. The zero value is ready for use; Quantize sets it.
 type Acts struct {
+	// Precision is what Reserve and Quantize make. It is set before them.
+	Precision Precision
+
 	n, cols int
 	isa     ISA // that the arrangement belongs to
 

@@ -62,10 +62,15 @@ func quantize(isa ISA, a *Acts, x []float32, ldx, first, n int) {
 	for j := first; j < first+n; j++ {
 		row := x[j*ldx : j*ldx+a.cols]
 		dst := a.records[j*nb*actRecord : (j+1)*nb*actRecord]
-		if isa == AVX512 {
-			quantizeAVX512(&dst[0], &row[0], nb)
-		} else {
-			quantizeAVX2(&dst[0], &row[0], nb)
+		switch {
+		case isa == AVX512 && a.Precision == Int8:
+			quantize8AVX512(&dst[0], &row[0], nb)
+		case isa == AVX512:
+			quantize16AVX512(&dst[0], &row[0], nb)
+		case a.Precision == Int8:
+			quantize8AVX2(&dst[0], &row[0], nb)
+		default:
+			quantize16AVX2(&dst[0], &row[0], nb)
 		}
 	}
 }

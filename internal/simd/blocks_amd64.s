@@ -10565,9 +10565,13 @@ some:
 	VZEROUPPER
 	RET
 
-// func quantizeAVX512(dst *byte, x *float32, nb int)
+DATA quadOrder<>+0(SB)/8, $0x0706030205040100
+DATA quadOrder<>+8(SB)/8, $0x0f0e0b0a0d0c0908
+GLOBL quadOrder<>(SB), RODATA|NOPTR, $16
+
+// func quantize16AVX512(dst *byte, x *float32, nb int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL
-TEXT ·quantizeAVX512(SB), NOSPLIT, $0-24
+TEXT ·quantize16AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         nb+16(FP), DX
@@ -10671,9 +10675,9 @@ nan:
 	MOVL      $0x7fc00000, 76(AX)
 	JMP       next
 
-// func quantizeAVX2(dst *byte, x *float32, nb int)
+// func quantize16AVX2(dst *byte, x *float32, nb int)
 // Requires: AVX, AVX2
-TEXT ·quantizeAVX2(SB), NOSPLIT, $0-24
+TEXT ·quantize16AVX2(SB), NOSPLIT, $0-24
 	MOVQ           dst+0(FP), AX
 	MOVQ           x+8(FP), CX
 	MOVQ           nb+16(FP), DX
@@ -10776,6 +10780,213 @@ nan:
 	MOVL    $0x7fc00000, 76(AX)
 	JMP     next
 
-DATA quadOrder<>+0(SB)/8, $0x0706030205040100
-DATA quadOrder<>+8(SB)/8, $0x0f0e0b0a0d0c0908
-GLOBL quadOrder<>(SB), RODATA|NOPTR, $16
+// func quantize8AVX512(dst *byte, x *float32, nb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL
+TEXT ·quantize8AVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         nb+16(FP), DX
+	MOVL         $0x7fffffff, BX
+	VPBROADCASTD BX, Z0
+	MOVL         $0x00000080, BX
+	VPBROADCASTD BX, Z1
+
+block:
+	VMOVUPS       (CX), Z2
+	VMOVUPS       64(CX), Z3
+	VPANDD        Z0, Z2, Z4
+	VPANDD        Z0, Z3, Z5
+	VPMAXUD       Z5, Z4, Z4
+	VEXTRACTI64X4 $0x01, Z4, Y5
+	VMOVDQA64     Y4, Y4
+	VPMAXUD       Y5, Y4, Y4
+	VEXTRACTI128  $0x01, Y4, X5
+	VMOVDQA       X4, X4
+	VPMAXUD       X5, X4, X4
+	VPSHUFD       $0x4e, X4, X5
+	VPMAXUD       X5, X4, X4
+	VPSHUFD       $0xb1, X4, X5
+	VPMAXUD       X5, X4, X4
+	VMOVD         X4, BX
+	CMPL          BX, $0x7f7fffff
+	JA            nan
+	CMPL          BX, $0x0f800000
+	JB            zero
+	VMOVD         BX, X4
+	MOVL          $0x42fe0000, BX
+	VMOVD         BX, X5
+	VDIVSS        X4, X5, X8
+	MOVL          $0x3c010204, BX
+	VMOVD         BX, X5
+	VMULSS        X5, X4, X4
+	VMOVSS        X4, 64(AX)
+	VBROADCASTSS  X8, Z4
+	VMULPS        Z4, Z2, Z2
+	VCVTPS2DQ     Z2, Z2
+	VPADDD        Z1, Z2, Z5
+	VPSRAD        $0x08, Z5, Z5
+	VPMOVDB       Z5, X5
+	VPMOVDB       Z2, X8
+	VPUNPCKLDQ    X8, X5, X9
+	VMOVDQU       X9, (AX)
+	VPUNPCKHDQ    X8, X5, X9
+	VMOVDQU       X9, 16(AX)
+	VMULPS        Z4, Z3, Z3
+	VCVTPS2DQ     Z3, Z3
+	VPADDD        Z1, Z3, Z4
+	VPSRAD        $0x08, Z4, Z4
+	VPMOVDB       Z4, X4
+	VPMOVDB       Z3, X5
+	VPUNPCKLDQ    X5, X4, X8
+	VMOVDQU       X8, 32(AX)
+	VPUNPCKHDQ    X5, X4, X8
+	VMOVDQU       X8, 48(AX)
+	VPADDD        Z3, Z2, Z2
+	VEXTRACTI64X4 $0x01, Z2, Y3
+	VMOVDQA64     Y2, Y2
+	VPADDD        Y3, Y2, Y2
+	VEXTRACTI128  $0x01, Y2, X3
+	VMOVDQA       X2, X2
+	VPADDD        X3, X2, X2
+	VPSHUFD       $0x4e, X2, X3
+	VPADDD        X3, X2, X2
+	VPSHUFD       $0xb1, X2, X3
+	VPADDD        X3, X2, X2
+	VMOVD         X2, BX
+	VXORPS        X2, X2, X2
+	VCVTSI2SSL    BX, X2, X2
+	VMULSS        64(AX), X2, X2
+	VMOVSS        X2, 76(AX)
+	NEGL          BX
+	SHLL          $0x03, BX
+	MOVL          BX, 72(AX)
+	SHLL          $0x04, BX
+	MOVL          BX, 68(AX)
+
+next:
+	ADDQ $0x00000080, CX
+	ADDQ $0x00000050, AX
+	DECQ DX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+zero:
+	VPXORD    Z6, Z6, Z6
+	VMOVDQU64 Z6, (AX)
+	MOVQ      $0x00000000, 64(AX)
+	MOVQ      $0x00000000, 72(AX)
+	JMP       next
+
+nan:
+	VPXORD    Z7, Z7, Z7
+	VMOVDQU64 Z7, (AX)
+	MOVQ      $0x7fc00000, 64(AX)
+	MOVL      $0x00000000, 72(AX)
+	MOVL      $0x7fc00000, 76(AX)
+	JMP       next
+
+// func quantize8AVX2(dst *byte, x *float32, nb int)
+// Requires: AVX, AVX2
+TEXT ·quantize8AVX2(SB), NOSPLIT, $0-24
+	MOVQ           dst+0(FP), AX
+	MOVQ           x+8(FP), CX
+	MOVQ           nb+16(FP), DX
+	VPCMPEQD       Y0, Y0, Y0
+	VPSRLD         $0x01, Y0, Y0
+	VBROADCASTI128 quadOrder<>+0(SB), Y1
+
+block:
+	VMOVUPS      (CX), Y2
+	VPAND        Y0, Y2, Y6
+	VMOVUPS      32(CX), Y3
+	VPAND        Y0, Y3, Y4
+	VPMAXUD      Y4, Y6, Y6
+	VMOVUPS      64(CX), Y4
+	VPAND        Y0, Y4, Y5
+	VPMAXUD      Y5, Y6, Y6
+	VMOVUPS      96(CX), Y5
+	VPAND        Y0, Y5, Y7
+	VPMAXUD      Y7, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VMOVDQA      X6, X6
+	VPMAXUD      X7, X6, X6
+	VPSHUFD      $0x4e, X6, X7
+	VPMAXUD      X7, X6, X6
+	VPSHUFD      $0xb1, X6, X7
+	VPMAXUD      X7, X6, X6
+	VMOVD        X6, BX
+	CMPL         BX, $0x7f7fffff
+	JA           nan
+	CMPL         BX, $0x0f800000
+	JB           zero
+	VMOVD        BX, X6
+	MOVL         $0x42fe0000, BX
+	VMOVD        BX, X7
+	VDIVSS       X6, X7, X8
+	MOVL         $0x3c010204, BX
+	VMOVD        BX, X7
+	VMULSS       X7, X6, X6
+	VMOVSS       X6, 64(AX)
+	VBROADCASTSS X8, Y6
+	VMULPS       Y6, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VMULPS       Y6, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPACKSSDW    Y3, Y2, Y6
+	VPERMQ       $0xd8, Y6, Y6
+	VPSHUFB      Y1, Y6, Y6
+	VMOVDQU      Y6, (AX)
+	VPACKSSDW    Y5, Y4, Y6
+	VPERMQ       $0xd8, Y6, Y6
+	VPSHUFB      Y1, Y6, Y6
+	VMOVDQU      Y6, 32(AX)
+	VPADDD       Y3, Y2, Y2
+	VPADDD       Y5, Y4, Y4
+	VPADDD       Y4, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VMOVDQA      X2, X2
+	VPADDD       X3, X2, X2
+	VPSHUFD      $0x4e, X2, X3
+	VPADDD       X3, X2, X2
+	VPSHUFD      $0xb1, X2, X3
+	VPADDD       X3, X2, X2
+	VMOVD        X2, BX
+	VXORPS       X2, X2, X2
+	VCVTSI2SSL   BX, X2, X2
+	VMULSS       64(AX), X2, X2
+	VMOVSS       X2, 76(AX)
+	NEGL         BX
+	SHLL         $0x03, BX
+	MOVL         BX, 72(AX)
+	SHLL         $0x04, BX
+	MOVL         BX, 68(AX)
+
+next:
+	ADDQ $0x00000080, CX
+	ADDQ $0x00000050, AX
+	DECQ DX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+zero:
+	VPXOR   Y2, Y2, Y2
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y2, 32(AX)
+	MOVQ    $0x00000000, 64(AX)
+	MOVQ    $0x00000000, 72(AX)
+	JMP     next
+
+nan:
+	VPXOR   Y2, Y2, Y2
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y2, 32(AX)
+	MOVQ    $0x7fc00000, 64(AX)
+	MOVL    $0x00000000, 72(AX)
+	MOVL    $0x7fc00000, 76(AX)
+	JMP     next

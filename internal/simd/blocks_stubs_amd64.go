@@ -154,12 +154,22 @@ func tokens3Q4B32MAVX2(product *byte)
 //go:noescape
 func tokens4Q4B32MAVX2(product *byte)
 
-// quantizeAVX512 writes the records of nb blocks of activations.
+// quantize16AVX512 writes the records of nb blocks of activations.
 //
 //go:noescape
-func quantizeAVX512(dst *byte, x *float32, nb int)
+func quantize16AVX512(dst *byte, x *float32, nb int)
 
-// quantizeAVX2 writes the records of nb blocks of activations.
+// quantize16AVX2 writes the records of nb blocks of activations.
 //
 //go:noescape
-func quantizeAVX2(dst *byte, x *float32, nb int)
+func quantize16AVX2(dst *byte, x *float32, nb int)
+
+// quantize8AVX512 writes the records of nb blocks of activations.
+//
+//go:noescape
+func quantize8AVX512(dst *byte, x *float32, nb int)
+
+// quantize8AVX2 writes the records of nb blocks of activations.
+//
+//go:noescape
+func quantize8AVX2(dst *byte, x *float32, nb int)

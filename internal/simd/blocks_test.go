@@ -13,13 +13,15 @@ import (
 	"github.com/leveret-os/leveret/internal/half"
 )
 
+var precisions = []Precision{Int16, Int8}
+
 var kinds = []blocks.Kind{blocks.Q8B32, blocks.Q4B32, blocks.Q4B32M}
 
 // blockISAs returns the instruction sets to test here.
 func blockISAs(t testing.TB) []ISA { return append([]ISA{Portable}, assembly(t)...) }
 
 // refQuantize and refProduct are docs/arithmetic.md, word for word.
-func refQuantize(x []float32) (q [blocks.Size]int32, scale float32) {
+func refQuantize(x []float32, p Precision) (q [blocks.Size]int32, scale float32) {
 	amax := float32(0)
 	for _, v := range x {
 		a := float32(math.Abs(float64(v)))
@@ -31,19 +33,23 @@ func refQuantize(x []float32) (q [blocks.Size]int32, scale float32) {
 	if amax < 0x1p-96 {
 		return q, 0
 	}
-	inv := float32(32512) / amax
+	largest, step := float32(32512), float32(1)/32512
+	if p == Int8 {
+		largest, step = 127, float32(1)/127
+	}
+	inv := largest / amax
 	for i, v := range x {
 		q[i] = int32(math.RoundToEven(float64(float32(v * inv))))
 	}
-	return q, float32(amax * (float32(1) / 32512))
+	return q, float32(amax * step)
 }
 
-func refProduct(kind blocks.Kind, w []byte, row, cols int, x []float32) float32 {
+func refProduct(kind blocks.Kind, w []byte, row, cols int, x []float32, p Precision) float32 {
 	tile := w[row/blocks.TileRows*kind.TileBytes(cols):]
 	lane := row % blocks.TileRows
 	var acc float32
 	for b := range cols / blocks.Size {
-		q, xs := refQuantize(x[b*blocks.Size:][:blocks.Size])
+		q, xs := refQuantize(x[b*blocks.Size:][:blocks.Size], p)
 		ws := half.FromF16(binary.LittleEndian.Uint16(tile[kind.ScaleOffset(lane, b):]))
 		var isum, sum int32
 		for i, v := range q {
@@ -106,36 +112,43 @@ func TestMatMulBlocks(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(1, uint64(rows*cols)))
 			w := randomBlocks(rnd, kind, rows, cols)
 			for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 20} {
-				ldx, ldd := cols+3, rows+5
-				x := randomActs(rnd, n*ldx)
-				want := make([]float32, n*rows)
-				for j := range n {
-					for r := range rows {
-						want[j*rows+r] = refProduct(kind, w, r, cols, x[j*ldx:j*ldx+cols])
-					}
+				x := randomActs(rnd, n*(cols+3))
+				for _, p := range precisions {
+					checkApart(t, p, kind, w, rows, cols, x, n)
 				}
-				for _, isa := range blockISAs(t) {
-					k := New(isa)
-					var a Acts
-					k.Quantize(&a, x, ldx, cols, n)
-					// What lies between the rows asked for must stay.
-					dst := make([]float32, n*ldd)
-					for i := range dst {
-						dst[i] = -12345
-					}
-					k.MatMulBlocks(kind, dst, ldd, w, rows, &a)
-					for i, got := range dst {
-						j, r := i/ldd, i%ldd
-						wanted := float32(-12345)
-						if r < rows {
-							wanted = want[j*rows+r]
-						}
-						if !same(got, wanted) {
-							t.Fatalf("%v %v %d×%d n=%d: token %d row %d is %v (%#x), want %v (%#x)", isa, kind, rows, cols, n,
-								j, r, got, math.Float32bits(got), wanted, math.Float32bits(wanted))
-						}
-					}
-				}
+			}
+		}
+	}
+}
+
+// checkApart is checkPrecision with gaps between the rows of x and those of the
+// results, which must stay.
+func checkApart(t *testing.T, p Precision, kind blocks.Kind, w []byte, rows, cols int, x []float32, n int) {
+	ldx, ldd := len(x)/n, rows+5
+	want := make([]float32, n*rows)
+	for j := range n {
+		for r := range rows {
+			want[j*rows+r] = refProduct(kind, w, r, cols, x[j*ldx:j*ldx+cols], p)
+		}
+	}
+	for _, isa := range blockISAs(t) {
+		k := New(isa)
+		a := Acts{Precision: p}
+		k.Quantize(&a, x, ldx, cols, n)
+		dst := make([]float32, n*ldd)
+		for i := range dst {
+			dst[i] = -12345
+		}
+		k.MatMulBlocks(kind, dst, ldd, w, rows, &a)
+		for i, got := range dst {
+			j, r := i/ldd, i%ldd
+			wanted := float32(-12345)
+			if r < rows {
+				wanted = want[j*rows+r]
+			}
+			if !same(got, wanted) {
+				t.Fatalf("%v %v %d bits %d×%d n=%d: token %d row %d is %v (%#x), want %v (%#x)", isa, kind, 16>>p, rows, cols, n,
+					j, r, got, math.Float32bits(got), wanted, math.Float32bits(wanted))
 			}
 		}
 	}
@@ -144,20 +157,27 @@ func TestMatMulBlocks(t *testing.T) {
 // check compares the product of every instruction set with refProduct.
 func check(t *testing.T, kind blocks.Kind, w []byte, rows, cols int, x []float32, n int) {
 	t.Helper()
+	for _, p := range precisions {
+		checkPrecision(t, p, kind, w, rows, cols, x, n)
+	}
+}
+
+func checkPrecision(t *testing.T, p Precision, kind blocks.Kind, w []byte, rows, cols int, x []float32, n int) {
+	t.Helper()
 	want := make([]float32, n*rows)
 	for j := range n {
 		for r := range rows {
-			want[j*rows+r] = refProduct(kind, w, r, cols, x[j*cols:(j+1)*cols])
+			want[j*rows+r] = refProduct(kind, w, r, cols, x[j*cols:(j+1)*cols], p)
 		}
 	}
 	for _, isa := range blockISAs(t) {
-		var a Acts
+		a := Acts{Precision: p}
 		dst := make([]float32, n*rows)
 		New(isa).Quantize(&a, x, cols, cols, n)
 		New(isa).MatMulBlocks(kind, dst, rows, w, rows, &a)
 		for i := range dst {
 			if !same(dst[i], want[i]) {
-				t.Fatalf("%v %v %d×%d n=%d: token %d row %d is %v, want %v", isa, kind, rows, cols, n, i/rows, i%rows, dst[i], want[i])
+				t.Fatalf("%v %v %d bits %d×%d n=%d: token %d row %d is %v, want %v", isa, kind, 16>>p, rows, cols, n, i/rows, i%rows, dst[i], want[i])
 			}
 		}
 	}
@@ -244,20 +264,26 @@ func TestMatMulBlocksManyTokens(t *testing.T) {
 	for _, kind := range kinds {
 		w := randomBlocks(rnd, kind, rows, cols)
 		x := randomActs(rnd, 49*cols)
-		var want []float32
-		for _, isa := range blockISAs(t) {
-			for _, n := range []int{49, 48, 1} {
-				var a Acts
-				dst := make([]float32, n*rows)
-				New(isa).Quantize(&a, x, cols, cols, n)
-				New(isa).MatMulBlocks(kind, dst, rows, w, rows, &a)
-				if want == nil {
-					want = dst
-				}
-				for i := range dst {
-					if !same(dst[i], want[i]) {
-						t.Fatalf("%v %v n=%d: token %d row %d is %v, want %v", isa, kind, n, i/rows, i%rows, dst[i], want[i])
-					}
+		for _, p := range precisions {
+			checkManyTokens(t, p, kind, w, rows, cols, x)
+		}
+	}
+}
+
+func checkManyTokens(t *testing.T, p Precision, kind blocks.Kind, w []byte, rows, cols int, x []float32) {
+	var want []float32
+	for _, isa := range blockISAs(t) {
+		for _, n := range []int{49, 48, 1} {
+			a := Acts{Precision: p}
+			dst := make([]float32, n*rows)
+			New(isa).Quantize(&a, x, cols, cols, n)
+			New(isa).MatMulBlocks(kind, dst, rows, w, rows, &a)
+			if want == nil {
+				want = dst
+			}
+			for i := range dst {
+				if !same(dst[i], want[i]) {
+					t.Fatalf("%v %v n=%d: token %d row %d is %v, want %v", isa, kind, n, i/rows, i%rows, dst[i], want[i])
 				}
 			}
 		}
@@ -353,10 +379,10 @@ func TestMatMulBlocksOtherISA(t *testing.T) {
 // TestMatMulBlocksGolden holds the bits of the arithmetic: they may change only
 // together with docs/arithmetic.md.
 func TestMatMulBlocksGolden(t *testing.T) {
-	golden := map[blocks.Kind]string{
-		blocks.Q8B32:  "1ffa7bf6a039cd6cafeca4edc00f49ecf0f2d31ee419f9d3d047d7b132d00454",
-		blocks.Q4B32:  "d79e23b259869a3ced70df8ba5a4429f7902612166b5fcc894cbc6950e6e5181",
-		blocks.Q4B32M: "c362a9af071ce3875db1a0dd2a640e01c8347e3ed49afdc8d544f49697a58d21",
+	golden := map[blocks.Kind][2]string{
+		blocks.Q8B32:  {"1ffa7bf6a039cd6cafeca4edc00f49ecf0f2d31ee419f9d3d047d7b132d00454", "7b37b78d38a9f04024301225b9b59dc3084db44132a912d7a0455699a795bcf3"},
+		blocks.Q4B32:  {"d79e23b259869a3ced70df8ba5a4429f7902612166b5fcc894cbc6950e6e5181", "c005dd6ae27fbfd268cbf99e0583b5d734aba62626c0dba0e322ed1d1d78dac8"},
+		blocks.Q4B32M: {"c362a9af071ce3875db1a0dd2a640e01c8347e3ed49afdc8d544f49697a58d21", "b4df14e5e02de014e23fd3f6f65cfa14b615c65e1102cf51fc98513fc00c5152"},
 	}
 	const rows, cols, n = 48, 320, 7
 	for _, kind := range kinds {
@@ -381,20 +407,22 @@ func TestMatMulBlocksGolden(t *testing.T) {
 		for i := range x {
 			x[i] = float32(int64(next())>>40) / (1 << 20)
 		}
-		for _, isa := range blockISAs(t) {
-			var a Acts
-			dst := make([]float32, n*rows)
-			New(isa).Quantize(&a, x, cols, cols, n)
-			New(isa).MatMulBlocks(kind, dst, rows, w, rows, &a)
-			sum := sha256.New()
-			for _, v := range dst {
-				if v != v {
-					t.Fatal("NaN in the golden product")
+		for _, p := range precisions {
+			for _, isa := range blockISAs(t) {
+				a := Acts{Precision: p}
+				dst := make([]float32, n*rows)
+				New(isa).Quantize(&a, x, cols, cols, n)
+				New(isa).MatMulBlocks(kind, dst, rows, w, rows, &a)
+				sum := sha256.New()
+				for _, v := range dst {
+					if v != v {
+						t.Fatal("NaN in the golden product")
+					}
+					sum.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)))
 				}
-				sum.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)))
-			}
-			if got := hex.EncodeToString(sum.Sum(nil)); got != golden[kind] {
-				t.Errorf("%v %v: digest %s, want %s", isa, kind, got, golden[kind])
+				if got := hex.EncodeToString(sum.Sum(nil)); got != golden[kind][p] {
+					t.Errorf("%v %v %d bits: digest %s, want %s", isa, kind, 16>>p, got, golden[kind][p])
+				}
 			}
 		}
 	}

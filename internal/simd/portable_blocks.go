@@ -7,8 +7,11 @@ import (
 	"github.com/leveret-os/leveret/internal/blocks"
 )
 
-// actMax is the largest quantised activation: two signed base-256 digits.
-const actMax = 127 * 256
+// The largest quantised activation: two signed base-256 digits, or one.
+const (
+	actMax  = 127 * 256
+	actMax8 = 127
+)
 
 // actMin is the least block maximum that is quantised; a block below it is zero.
 const actMin = 0x1p-96
@@ -31,12 +34,12 @@ func quantizePortable(a *Acts, x []float32, ldx, first, n int) {
 		for b := range nb {
 			in := x[j*ldx+b*blocks.Size:][:blocks.Size]
 			q := a.q[j*a.cols+b*blocks.Size:][:blocks.Size]
-			a.scale[j*nb+b], a.sum[j*nb+b] = quantizeBlock(q, in)
+			a.scale[j*nb+b], a.sum[j*nb+b] = quantizeBlock(q, in, a.Precision)
 		}
 	}
 }
 
-func quantizeBlock(q []int16, x []float32) (scale float32, sum int32) {
+func quantizeBlock(q []int16, x []float32, p Precision) (scale float32, sum int32) {
 	var amax float32
 	for _, v := range x {
 		if v < 0 {
@@ -57,13 +60,17 @@ func quantizeBlock(q []int16, x []float32) (scale float32, sum int32) {
 		clear(q)
 		return 0, 0
 	}
-	inv := actMax / amax
+	largest, step := float32(actMax), float32(1.0/actMax)
+	if p == Int8 {
+		largest, step = actMax8, 1.0/actMax8
+	}
+	inv := largest / amax
 	for i, v := range x {
 		n := roundToEven(float32(v * inv))
 		q[i] = n
 		sum += int32(n)
 	}
-	return amax * (1.0 / actMax), sum
+	return amax * step, sum
 }
 
 // roundToEven returns the integer nearest to v, the even one of two, for

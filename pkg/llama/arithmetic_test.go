@@ -1,6 +1,7 @@
 package llama
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -27,6 +28,7 @@ var arithmeticModels = []struct {
 	name  string
 	tiny  testmodel.TinyOptions
 	block checkpoint.Type // quantised to this format, if any
+	acts  string          // Options.Activations
 }{
 	{name: "llama-f32", tiny: testmodel.TinyOptions{Seed: 1}},
 	{name: "llama-f16-odd", tiny: testmodel.TinyOptions{Seed: 2, DType: "F16", Hidden: 54, Intermediate: 75, Heads: 6, KVHeads: 3, HeadDim: 10, Untied: true, ExtraVocab: 5}},
@@ -38,6 +40,9 @@ var arithmeticModels = []struct {
 	{name: "llama-q8b32", tiny: testmodel.TinyOptions{Seed: 7, Intermediate: 160}, block: checkpoint.Q8B32},
 	{name: "llama-q4b32", tiny: testmodel.TinyOptions{Seed: 8, Untied: true, ExtraVocab: 3}, block: checkpoint.Q4B32},
 	{name: "llama-q4b32m", tiny: testmodel.TinyOptions{Seed: 9, Hidden: 96, Heads: 3, KVHeads: 1}, block: checkpoint.Q4B32M},
+	{name: "llama-q8b32-int8", tiny: testmodel.TinyOptions{Seed: 7, Intermediate: 160}, block: checkpoint.Q8B32, acts: "int8"},
+	{name: "llama-q4b32-int8", tiny: testmodel.TinyOptions{Seed: 8, Untied: true, ExtraVocab: 3}, block: checkpoint.Q4B32, acts: "int8"},
+	{name: "llama-q4b32m-int8", tiny: testmodel.TinyOptions{Seed: 9, Hidden: 96, Heads: 3, KVHeads: 1}, block: checkpoint.Q4B32M, acts: "int8"},
 }
 
 var llama3Scaling = map[string]any{"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 32}
@@ -126,9 +131,9 @@ func TestOneArithmetic(t *testing.T) {
 					threadCounts = []int{1, 4}
 				}
 				for _, threads := range threadCounts {
-					m := open(t, dir, &Options{Threads: threads, ISA: isa.String()})
-					if got := m.Info(); got.ISA != isa.String() || got.Threads != threads {
-						t.Fatalf("runs %s on %d threads, asked for %v on %d", got.ISA, got.Threads, isa, threads)
+					m := open(t, dir, &Options{Threads: threads, ISA: isa.String(), Activations: c.acts})
+					if got := m.Info(); got.ISA != isa.String() || got.Threads != threads || got.Activations != cmp.Or(c.acts, "exact") {
+						t.Fatalf("runs %s on %d threads with %s activations, asked for %v on %d, %q", got.ISA, got.Threads, got.Activations, isa, threads, c.acts)
 					}
 					splits := [][]int{nil, {1, 2, 3, 128}, {149}}
 					switch {

@@ -35,6 +35,11 @@ type Options struct {
 	// ISA forces an instruction set: "avx512", "avx2" or "portable". "" or
 	// "auto" is the best that the processor has. The logits are the same.
 	ISA string
+	// Activations says what matrices in a block format (Q8B32, Q4B32, Q4B32M) are
+	// multiplied by: "exact" or "" are integers of 16 bits; "int8" are integers of 8
+	// bits, which are faster and can change tokens. Either has bits of its own, the
+	// same everywhere (docs/arithmetic.md). It makes no difference to other matrices.
+	Activations string
 	// Memory says where weights lie: Mapped (the least memory and the fastest
 	// load), Private (a copy that does not mind the file being cut short) or
 	// Huge (a copy in 2 MiB pages: the fastest decode).
@@ -47,10 +52,13 @@ type Options struct {
 // Info says how a model was loaded.
 type Info struct {
 	checkpoint.Info
-	ISA     string             // "avx512", "avx2" or "portable"
-	Threads int                // that a forward pass uses
-	Memory  safetensors.Memory // where the weights lie
-	Pinned  safetensors.Pinned // what Options.Pin has pinned
+	ISA string // "avx512", "avx2" or "portable"
+	// Activations are "int8" where Options asked for it and a matrix follows it;
+	// otherwise "exact".
+	Activations string
+	Threads     int                // that a forward pass uses
+	Memory      safetensors.Memory // where the weights lie
+	Pinned      safetensors.Pinned // what Options.Pin has pinned
 }
 
 // A Model is a checkpoint, ready to run. It is safe for concurrent use: what
@@ -95,6 +103,12 @@ func Load(fsys fs.FS, opts *Options) (*Model, error) {
 	return load(ck, o, isa)
 }
 
+// The values of Options.Activations.
+const (
+	exactActivations = "exact"
+	int8Activations  = "int8"
+)
+
 // maxThreads bounds Options.Threads, so that a typing error starts no army.
 const maxThreads = 1024
 
@@ -108,6 +122,12 @@ func (o *Options) resolve() (Options, simd.ISA, error) {
 	}
 	if r.Memory > safetensors.Huge {
 		return r, 0, fmt.Errorf("%w: Memory is %v", ErrOptions, r.Memory)
+	}
+	if r.Activations == "" {
+		r.Activations = exactActivations
+	}
+	if r.Activations != exactActivations && r.Activations != int8Activations {
+		return r, 0, fmt.Errorf("%w: Activations is %q, expected %q or %q", ErrOptions, r.Activations, exactActivations, int8Activations)
 	}
 	if r.Threads == 0 {
 		r.Threads = runtime.GOMAXPROCS(0)
@@ -147,7 +167,11 @@ func load(ck *checkpoint.Checkpoint, o Options, isa simd.ISA) (m *Model, err err
 	if err != nil {
 		return nil, err
 	}
-	m.info = Info{Info: ck.Info(), ISA: isa.String(), Threads: e.pool.Size(), Memory: ck.Info().Memory}
+	m.info = Info{Info: ck.Info(), ISA: isa.String(), Threads: e.pool.Size(), Memory: ck.Info().Memory, Activations: exactActivations}
+	if o.Activations == int8Activations && w.blocked() {
+		e.acts.Precision = simd.Int8
+		m.info.Activations = int8Activations
+	}
 	if o.Pin {
 		if m.info.Pinned, err = ck.Pin(); err != nil {
 			e.close()

@@ -96,7 +96,7 @@ func TestSessionOptions(t *testing.T) {
 
 func TestModelOptions(t *testing.T) {
 	dir := testmodel.Tiny(t, t.TempDir(), testmodel.TinyOptions{})
-	for _, o := range []Options{{Threads: -1}, {Threads: 1 << 20}, {ISA: "sse9"}, {Memory: safetensors.Huge + 1}} {
+	for _, o := range []Options{{Threads: -1}, {Threads: 1 << 20}, {ISA: "sse9"}, {Activations: "int4"}, {Memory: safetensors.Huge + 1}} {
 		if m, err := Open(dir, &o); !errors.Is(err, ErrOptions) {
 			t.Errorf("%+v: %v, expected ErrOptions", o, err)
 			if err == nil {

@@ -19,6 +19,21 @@ type weights struct {
 	head   matrix    // vocab×hidden; the embedding, if tied
 }
 
+// blocked reports whether a matrix is multiplied in a block format.
+func (w *weights) blocked() bool {
+	if w.head.block != 0 {
+		return true
+	}
+	for i := range w.layers {
+		for _, m := range w.layers[i].matrices() {
+			if m.block != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // A layer is one transformer block. Biases and head norms are nil where the
 // model has none.
 type layer struct {
@@ -30,6 +45,10 @@ type layer struct {
 	gateBias, upBias    []float32
 	downBias            []float32
 	qNorm, kNorm        []float32 // head_dim
+}
+
+func (y *layer) matrices() [7]*matrix {
+	return [...]*matrix{&y.q, &y.k, &y.v, &y.o, &y.gate, &y.up, &y.down}
 }
 
 // loadWeights finds every tensor that the configuration asks for.

@@ -105,8 +105,11 @@ func main() {
 			tokensAVX2(f, t)
 		}
 	}
-	quantizeAVX512()
-	quantizeAVX2()
+	words := defineQuadOrder()
+	for _, p := range precisions {
+		quantizeAVX512(p)
+		quantizeAVX2(p, words)
+	}
 	Generate()
 }
 

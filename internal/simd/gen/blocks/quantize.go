@@ -1,15 +1,26 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// What portable_blocks.go names actMax and actMin, as bits of float32.
+// A precision is how large the integers are that activations become.
+type precision struct {
+	bits     int
+	max, inv uint32 // the largest of them and float32(1/largest), as bits of float32
+}
+
+var precisions = []precision{
+	{16, 0x46fe0000, 0x38010204}, // 127·256
+	{8, 0x42fe0000, 0x3c010204},  // 127
+}
+
+// Bits of float32; portable_blocks.go has actMin.
 const (
-	bitsActMax   = 0x46fe0000 // 127·256
-	bitsInvMax   = 0x38010204 // float32(1/(127·256))
 	bitsActMin   = 0x0f800000 // 2⁻⁹⁶
 	bitsMaxFloat = 0x7f7fffff
 	bitsNaN      = 0x7fc00000
@@ -17,8 +28,8 @@ const (
 
 // blockScale branches to the labels where the block's largest magnitude, the
 // bits of a float32, is not finite or too small; else it sets inv to
-// actMax/amax and stores the scale.
-func blockScale(bits reg.GPVirtual, dst reg.Register) (inv reg.VecVirtual) {
+// max/amax and stores the scale.
+func (p precision) blockScale(bits reg.GPVirtual, dst reg.Register) (inv reg.VecVirtual) {
 	CMPL(bits, U32(bitsMaxFloat))
 	JA(LabelRef("nan"))
 	CMPL(bits, U32(bitsActMin))
@@ -26,10 +37,10 @@ func blockScale(bits reg.GPVirtual, dst reg.Register) (inv reg.VecVirtual) {
 	amax, c, g := XMM(), XMM(), GP32()
 	inv = XMM()
 	VMOVD(bits, amax)
-	MOVL(U32(bitsActMax), g)
+	MOVL(U32(p.max), g)
 	VMOVD(g, c)
 	VDIVSS(amax, c, inv)
-	MOVL(U32(bitsInvMax), g)
+	MOVL(U32(p.inv), g)
 	VMOVD(g, c)
 	VMULSS(c, amax, amax)
 	VMOVSS(amax, Mem{Base: dst, Disp: actScale})
@@ -78,10 +89,11 @@ func fold(x reg.VecVirtual, op func(...Op)) reg.GPVirtual {
 
 // quantizeAVX512: a quad is four high digits, then four low ones; a quant is
 // 256·high+low, both signed bytes.
-func quantizeAVX512() {
-	TEXT("quantizeAVX512", NOSPLIT, "func(dst *byte, x *float32, nb int)")
+func quantizeAVX512(p precision) {
+	name := fmt.Sprintf("quantize%dAVX512", p.bits)
+	TEXT(name, NOSPLIT, "func(dst *byte, x *float32, nb int)")
 	Pragma("noescape")
-	Doc("quantizeAVX512 writes the records of nb blocks of activations.")
+	Doc(name + " writes the records of nb blocks of activations.")
 	dst := Load(Param("dst"), GP64())
 	x := Load(Param("x"), GP64())
 	nb := Load(Param("nb"), GP64())
@@ -101,7 +113,7 @@ func quantizeAVX512() {
 	VPANDD(abs, v[1], m1)
 	VPMAXUD(m1, m, m)
 	inv := ZMM()
-	VBROADCASTSS(blockScale(fold512(m, func(o ...Op) { VPMAXUD(o...) }), dst), inv)
+	VBROADCASTSS(p.blockScale(fold512(m, func(o ...Op) { VPMAXUD(o...) }), dst), inv)
 	for i := range v {
 		VMULPS(inv, v[i], v[i])
 		VCVTPS2DQ(v[i], v[i])
@@ -144,20 +156,26 @@ func fold512(z reg.VecVirtual, op func(...Op)) reg.GPVirtual {
 	return fold(x1, op)
 }
 
+// defineQuadOrder has the shuffle of int16 that quantizeAVX2 wants.
+func defineQuadOrder() Mem {
+	words := GLOBL("quadOrder", RODATA|NOPTR)
+	DATA(0, U64(0x0706030205040100))
+	DATA(8, U64(0x0f0e0b0a0d0c0908))
+	return words
+}
+
 // quantizeAVX2: a quad is the int16 x0, x2, x1, x3.
-func quantizeAVX2() {
-	TEXT("quantizeAVX2", NOSPLIT, "func(dst *byte, x *float32, nb int)")
+func quantizeAVX2(p precision, words Mem) {
+	name := fmt.Sprintf("quantize%dAVX2", p.bits)
+	TEXT(name, NOSPLIT, "func(dst *byte, x *float32, nb int)")
 	Pragma("noescape")
-	Doc("quantizeAVX2 writes the records of nb blocks of activations.")
+	Doc(name + " writes the records of nb blocks of activations.")
 	dst := Load(Param("dst"), GP64())
 	x := Load(Param("x"), GP64())
 	nb := Load(Param("nb"), GP64())
 	abs, order := YMM(), YMM()
 	VPCMPEQD(abs, abs, abs)
 	VPSRLD(Imm(1), abs, abs)
-	words := GLOBL("quadOrder", RODATA|NOPTR)
-	DATA(0, U64(0x0706030205040100))
-	DATA(8, U64(0x0f0e0b0a0d0c0908))
 	VBROADCASTI128(words, order)
 
 	Label("block")
@@ -174,7 +192,7 @@ func quantizeAVX2() {
 		VPMAXUD(a, m, m)
 	}
 	inv := YMM()
-	VBROADCASTSS(blockScale(fold256(m, func(o ...Op) { VPMAXUD(o...) }), dst), inv)
+	VBROADCASTSS(p.blockScale(fold256(m, func(o ...Op) { VPMAXUD(o...) }), dst), inv)
 	for i := range v {
 		VMULPS(inv, v[i], v[i])
 		VCVTPS2DQ(v[i], v[i])
