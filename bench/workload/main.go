@@ -55,7 +55,9 @@ func main() {
 		fmt.Fprintf(os.Stderr, "workload: -n %d: want 1 or more samples\n", *samples)
 		os.Exit(2)
 	}
-	// Preemption signals would count as the kernel's cost of raw calls.
+	// A thread in a raw call keeps its place among Go's: two that wait for each
+	// other need two, also on one processor.
+	runtime.GOMAXPROCS(max(4, runtime.NumCPU()))
 	runtime.LockOSThread()
 	if *thp != "" {
 		if err := os.WriteFile(thpFile, []byte(*thp), 0); err != nil {
