@@ -16,6 +16,8 @@ var unsafeFiles = map[string]string{
 	"bench/workload/*.go":       "makes system calls without the Go scheduler in between",
 	"internal/simd/*.go":        "calls the assembly",
 	"internal/simd/*.s":         "the assembly",
+	"kernel/conformance/*/*.c":  "programs of their own, which show what a kernel does",
+	"kernel/conformance/*/*.go": "programs of their own, which show what a kernel does",
 	"pkg/safetensors/map*.go":   "maps files",
 	"pkg/safetensors/*mmap*.go": "maps files",
 }
