@@ -45,6 +45,14 @@ type GenerateOptions struct {
 	LogProbs int
 	// Constraint limits the tokens; nil means none.
 	Constraint Constraint
+	// DraftMax is the most tokens that are drafted at once, at most 64; 0 means
+	// 16, and less than 0 none. Where the last tokens have occurred before, in
+	// the prompt or in what was generated, those that followed then are computed
+	// along with them, and are there at once if they come again (prompt-lookup
+	// speculation). Nothing but the time depends on it: tokens, logits and
+	// log-probabilities have the same bits. It takes memory for the logits of so
+	// many tokens once something repeats. Session.DraftStats tells how it went.
+	DraftMax int
 }
 
 // A Constraint says which tokens may come next. pkg/grammar implements it.
@@ -119,6 +127,7 @@ type generation struct {
 	stopper *stopper
 	legal   []uint64
 	top     []TokenLogProb
+	drafter drafter
 	count   int
 }
 
@@ -129,6 +138,9 @@ func (s *Session) newGeneration(o GenerateOptions) (*generation, error) {
 	if o.LogProbs < 0 || o.LogProbs > s.m.config.VocabSize {
 		return nil, fmt.Errorf("%w: LogProbs is %d, expected 0 to %d", ErrOptions, o.LogProbs, s.m.config.VocabSize)
 	}
+	if o.DraftMax > maxDraft {
+		return nil, fmt.Errorf("%w: DraftMax is %d, expected at most %d", ErrOptions, o.DraftMax, maxDraft)
+	}
 	sampler, err := NewSampler(o.Sampling)
 	if err != nil {
 		return nil, err
@@ -137,7 +149,7 @@ func (s *Session) newGeneration(o GenerateOptions) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{GenerateOptions: o, s: s, sampler: sampler, decoder: s.m.tok.NewDecoder(nil), stopper: stopper}
+	g := &generation{GenerateOptions: o, s: s, sampler: sampler, decoder: s.m.tok.NewDecoder(nil), stopper: stopper, drafter: newDrafter(o.DraftMax, s.price)}
 	if o.Constraint != nil {
 		g.legal = make([]uint64, (s.m.config.VocabSize+63)/64)
 	}
@@ -151,7 +163,7 @@ func (g *generation) run(ctx context.Context, yield func(Token, error) bool) {
 	for {
 		goOn, err := g.force(yield)
 		if err == nil && goOn {
-			if err = g.s.compute(ctx); err == nil {
+			if err = g.compute(ctx); err == nil {
 				goOn, err = g.sample(yield)
 			}
 		}
@@ -163,6 +175,27 @@ func (g *generation) run(ctx context.Context, yield func(Token, error) bool) {
 			return
 		}
 	}
+}
+
+// compute brings the session's logits up to its last token, unless they are there
+// from a draft, and drafts what may follow.
+func (g *generation) compute(ctx context.Context) error {
+	s := g.s
+	if s.kv == nil {
+		return ErrClosed
+	}
+	s.follow()
+	if s.computed == len(s.tokens) && s.current {
+		return ctx.Err()
+	}
+	room := s.room()
+	if g.MaxTokens > 0 {
+		room = min(room, g.MaxTokens-g.count-1) // the logits after the last token are for nobody
+	}
+	if draft := g.drafter.draft(s.tokens, room, s.pass.shared, s.drafts.Accepted); len(draft) > 0 {
+		return s.computeAhead(ctx, draft, g.drafter.most)
+	}
+	return s.compute(ctx)
 }
 
 // force yields the tokens that the constraint leaves no choice about.

@@ -13,10 +13,11 @@ const gatherTime = 300 * time.Microsecond
 
 // A pass is what one session wants computed next.
 type pass struct {
-	ctx  context.Context
-	rows []row
-	err  error
-	done chan struct{} // holds one value when err is set
+	ctx    context.Context
+	rows   []row
+	shared int // passes that were computed together, once err is set
+	err    error
+	done   chan struct{} // holds one value when err is set
 }
 
 // A scheduler makes one forward pass of what several sessions want at the same
@@ -136,7 +137,7 @@ func (s *scheduler) batch() {
 	err := s.engine.forward(ctx, s.rows)
 	clear(s.rows) // a session that is dropped is not held by an old row
 	for i, p := range s.taken {
-		p.err = err
+		p.err, p.shared = err, s.last
 		p.done <- struct{}{}
 		s.taken[i] = nil
 	}

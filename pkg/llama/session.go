@@ -25,8 +25,12 @@ type Session struct {
 	// computed when logits are needed next.
 	computed int
 	logits   []float32 // after the last computed token, if current
+	own      []float32 // logits of the last token of a pass; others are lookahead's
 	current  bool
 	pass     pass
+	ahead    lookahead
+	drafts   DraftStats
+	price    float64 // draftPrice
 }
 
 // NewSession returns an empty session.
@@ -52,12 +56,15 @@ func (m *Model) NewSession(opts *SessionOptions) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	logits := make([]float32, m.config.VocabSize)
 	return &Session{
 		m:      m,
 		kv:     kv,
 		tokens: make([]int, 0, min(n, maxTokensAtOnce)),
-		logits: make([]float32, m.config.VocabSize),
+		logits: logits,
+		own:    logits,
 		pass:   pass{rows: make([]row, 0, min(n, maxRows)), done: make(chan struct{}, 1)},
+		price:  draftPrice(m.info.ISA, m.info.Format),
 	}, nil
 }
 
@@ -125,18 +132,22 @@ func (s *Session) compute(ctx context.Context) error {
 	if s.kv == nil {
 		return ErrClosed
 	}
+	s.follow()
 	if !s.current && s.computed == len(s.tokens) && s.computed > 0 {
 		s.computed-- // the same token once more gives its logits
 	}
 	for s.computed < len(s.tokens) {
-		if err := s.step(ctx); err != nil {
+		if err := s.step(ctx, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Session) step(ctx context.Context) error {
+// step computes the next tokens, and, if all that are left fit, a draft of those
+// that follow.
+func (s *Session) step(ctx context.Context, draft []int) error {
+	s.ahead.drop()
 	n := min(len(s.tokens)-s.computed, maxRows)
 	p := &s.pass
 	p.ctx, p.rows = ctx, p.rows[:0]
@@ -144,7 +155,10 @@ func (s *Session) step(ctx context.Context) error {
 		p.rows = append(p.rows, row{token: s.tokens[s.computed+i], pos: s.computed + i, kv: s.kv})
 	}
 	if s.computed+n == len(s.tokens) {
-		p.rows[n-1].logits = s.logits
+		p.rows[n-1].logits = s.own
+	}
+	for i, id := range draft {
+		p.rows = append(p.rows, row{token: id, pos: len(s.tokens) + i, kv: s.kv, logits: s.ahead.rows[i]})
 	}
 	err := s.m.scheduler.compute(p)
 	p.ctx = nil
@@ -152,7 +166,7 @@ func (s *Session) step(ctx context.Context) error {
 		return err
 	}
 	s.computed += n
-	s.current = s.computed == len(s.tokens)
+	s.logits, s.current = s.own, s.computed == len(s.tokens)
 	return nil
 }
 
@@ -177,6 +191,7 @@ func (s *Session) Truncate(n int) error {
 	s.tokens = s.tokens[:n]
 	if n < s.computed {
 		s.computed, s.current = n, false
+		s.ahead.drop()
 	}
 	return nil
 }
