@@ -1,0 +1,154 @@
+//go:build amd64
+
+package main
+
+import (
+	"github.com/leveret-os/leveret/kernel/core/x86"
+)
+
+// ksyms: written by mkkernel at ksymBase: count, then {addr u64, nameoff u32,
+// namelen u32} sorted by address, then names.
+func symname(tab, pc uint64) {
+	if tab == 0 {
+		return
+	}
+	n := rd64(tab)
+	lo, hi := uint64(0), n
+	for lo < hi {
+		m := (lo + hi) / 2
+		if rd64(tab+8+m*16) <= pc {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	if lo == 0 {
+		puts(" ?")
+		return
+	}
+	e := tab + 8 + (lo-1)*16
+	off := rd64(e + 8)
+	p := tab + off&0xffffffff
+	putc(' ')
+	for i := uint64(0); i < off>>32; i++ {
+		putc(rd8(p + i))
+	}
+	puts("+")
+	puthex(pc - rd64(e))
+}
+
+func backtrace(pc, bp uint64) {
+	for i := 0; i < 24; i++ {
+		puts("  ")
+		puthex(pc)
+		symname(symtabFor(pc), pc)
+		puts("\n")
+		if bp&7 != 0 || !kaddrOK(bp) || !kaddrOK(bp+8) {
+			return
+		}
+		pc = rd64(bp + 8)
+		nbp := rd64(bp)
+		if nbp <= bp || pc == 0 {
+			if pc > 0xffffffff80000000 {
+				puts("  ")
+				puthex(pc)
+				symname(symtabFor(pc), pc)
+				puts("\n")
+			}
+			return
+		}
+		bp = nbp
+	}
+}
+
+func symtabFor(pc uint64) uint64 {
+	if pc >= coreText && pc < coreEnd {
+		return ksymBase
+	}
+	return 0
+}
+
+// kaddrOK: a kernel-half address that is mapped now.
+func kaddrOK(a uint64) bool {
+	if a < 0xffff800000000000 {
+		return false
+	}
+	return walk(x86.ReadCR3()&pPA, a) != 0
+}
+
+// panicked: reached from panicEntry (patched runtime functions).
+func panicked(fn, pc, bp, sp uint64) {
+	puts("\n*** CORE PANIC via")
+	symname(ksymBase, fn-5)
+	puts(" (RIP ")
+	puthex(pc)
+	puts(")\n")
+	backtrace(pc, bp)
+	poweroff(exitCrash)
+}
+
+func die(s string) {
+	puts("\n*** core: ")
+	puts(s)
+	puts("\n")
+	poweroff(exitCrash)
+}
+
+// Statuses that QEMU's isa-debug-exit device is given; QEMU's own exit status
+// is twice that plus one. See kernel/boot.
+const (
+	exitClean  = 16   // 33: the program ended with status 0
+	exitCrash  = 17   // 35: core crashed
+	exitStatus = 0x20 // + status of the program, 1 to 255: 65 + 2*status, modulo 256
+)
+
+// exitSystem ends the run with the program's exit status.
+func exitSystem(status uint64) {
+	status &= 0xff
+	puts("EXIT status=")
+	putdec(status)
+	puts("\n")
+	poweroff(exitClean)
+}
+
+// poweroff leaves QEMU by its debug-exit device.
+func poweroff(code uint32) {
+	x86.Outl(0xf4, code)
+	x86.Outw(0x604, 0x2000)
+	x86.Outb(0x64, 0xfe)
+	x86.Halt()
+}
+
+func crash(c *CPU, t *Thread, a uint64) {
+	puts("\n*** ")
+	if t.frame.CS&3 == 3 {
+		puts("user")
+	} else if t.frame.IP >= 0xffffffff90000000 {
+		puts("services")
+	} else {
+		puts("CORE")
+	}
+	puts(" fault: vector ")
+	putdec(t.frame.Vector)
+	kv(" err ", t.frame.Error)
+	kv(" addr ", a)
+	kv(" RIP ", t.frame.IP)
+	kv(" RSP ", t.frame.SP)
+	kv(" tid ", t.tid)
+	kv("\n ax ", t.frame.AX)
+	kv(" bx ", t.frame.BX)
+	kv(" cx ", t.frame.CX)
+	kv(" dx ", t.frame.DX)
+	kv(" si ", t.frame.SI)
+	kv(" di ", t.frame.DI)
+	kv(" bp ", t.frame.BP)
+	kv(" r14 ", t.frame.R14)
+	kv(" fs ", x86.ReadFS())
+	puts("\n")
+	if t.frame.CS&3 == 0 {
+		backtrace(t.frame.IP, t.frame.BP)
+	}
+	poweroff(exitCrash)
+}
+
+var ksymBase uint64

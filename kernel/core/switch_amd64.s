@@ -1,0 +1,109 @@
+#include "textflag.h"
+
+// X0..X13 <-> fxsave image (X14/X15 live in the frame).
+TEXT ·fwdSwitch(SB),NOSPLIT,$0-24
+	RDFSBASEQ CX
+	MOVQ	CX, ret+16(FP)
+	MOVQ	newfs+8(FP), CX
+	WRFSBASEQ CX
+	MOVQ	p+0(FP), AX
+	MOVUPS	X0, 160(AX)
+	MOVUPS	X1, 176(AX)
+	MOVUPS	X2, 192(AX)
+	MOVUPS	X3, 208(AX)
+	MOVUPS	X4, 224(AX)
+	MOVUPS	X5, 240(AX)
+	MOVUPS	X6, 256(AX)
+	MOVUPS	X7, 272(AX)
+	MOVUPS	X8, 288(AX)
+	MOVUPS	X9, 304(AX)
+	MOVUPS	X10, 320(AX)
+	MOVUPS	X11, 336(AX)
+	MOVUPS	X12, 352(AX)
+	MOVUPS	X13, 368(AX)
+	RET
+
+TEXT ·replySwitch(SB),NOSPLIT,$0-16
+	MOVQ	newfs+8(FP), CX
+	WRFSBASEQ CX
+	MOVQ	p+0(FP), AX
+	MOVUPS	160(AX), X0
+	MOVUPS	176(AX), X1
+	MOVUPS	192(AX), X2
+	MOVUPS	208(AX), X3
+	MOVUPS	224(AX), X4
+	MOVUPS	240(AX), X5
+	MOVUPS	256(AX), X6
+	MOVUPS	272(AX), X7
+	MOVUPS	288(AX), X8
+	MOVUPS	304(AX), X9
+	MOVUPS	320(AX), X10
+	MOVUPS	336(AX), X11
+	MOVUPS	352(AX), X12
+	MOVUPS	368(AX), X13
+	RET
+
+// fpSave(p): x87 summary, MXCSR and X0..X13 into the fxsave image p. When
+// the x87 stack is empty and no exception is pending only FCW is kept
+// (ret 0); otherwise a full FXSAVE64 (ret 1).
+TEXT ·fpSave(SB),NOSPLIT,$32-24
+	RDFSBASEQ CX
+	MOVQ	CX, fs+16(FP)
+	MOVQ	p+0(FP), AX
+	BYTE $0xd9; BYTE $0x34; BYTE $0x24 // fnstenv (rsp)
+	MOVL	4(SP), CX // status word
+	MOVL	8(SP), DX // tag word
+	ANDL	$0xffff, CX
+	ORL	$0xffff0000, DX
+	NOTL	DX
+	ORL	CX, DX
+	JNZ	full
+	MOVW	0(SP), CX
+	MOVW	CX, 0(AX)
+	STMXCSR	24(AX)
+	MOVUPS	X0, 160(AX)
+	MOVUPS	X1, 176(AX)
+	MOVUPS	X2, 192(AX)
+	MOVUPS	X3, 208(AX)
+	MOVUPS	X4, 224(AX)
+	MOVUPS	X5, 240(AX)
+	MOVUPS	X6, 256(AX)
+	MOVUPS	X7, 272(AX)
+	MOVUPS	X8, 288(AX)
+	MOVUPS	X9, 304(AX)
+	MOVUPS	X10, 320(AX)
+	MOVUPS	X11, 336(AX)
+	MOVUPS	X12, 352(AX)
+	MOVUPS	X13, 368(AX)
+	MOVQ	$0, full+8(FP)
+	RET
+full:
+	BYTE $0xd9; BYTE $0x24; BYTE $0x24 // fldenv (rsp)
+	FXSAVE64 (AX)
+	MOVQ	$1, full+8(FP)
+	RET
+
+// fpload: counterpart for images with an empty x87 stack, when the CPU's
+// x87 is empty too.
+TEXT ·fpLoad(SB),NOSPLIT,$0-16
+	MOVQ	newfs+8(FP), CX
+	WRFSBASEQ CX
+	MOVQ	p+0(FP), AX
+	FLDCW	0(AX)
+	LDMXCSR	24(AX)
+	MOVUPS	160(AX), X0
+	MOVUPS	176(AX), X1
+	MOVUPS	192(AX), X2
+	MOVUPS	208(AX), X3
+	MOVUPS	224(AX), X4
+	MOVUPS	240(AX), X5
+	MOVUPS	256(AX), X6
+	MOVUPS	272(AX), X7
+	MOVUPS	288(AX), X8
+	MOVUPS	304(AX), X9
+	MOVUPS	320(AX), X10
+	MOVUPS	336(AX), X11
+	MOVUPS	352(AX), X12
+	MOVUPS	368(AX), X13
+	RET
+

@@ -1,0 +1,6 @@
+// Command hello is the smallest program that the kernel is tested with.
+package main
+
+import "fmt"
+
+func main() { fmt.Println("hello") }
