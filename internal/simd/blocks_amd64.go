@@ -11,9 +11,14 @@ import (
 //go:generate -command gen go -C gen run ./blocks
 //go:generate gen -out ../blocks_amd64.s -stubs ../blocks_stubs_amd64.go -pkg simd
 
-// actRecord is the size of an activation record: one token's block of 32
+// recordSize returns the size of an activation record: one token's block of 32
 // activations as gen/blocks describes it.
-const actRecord = 80
+func (a *Acts) recordSize() int {
+	if a.isa == AVX512 && a.Precision == Int8 {
+		return 48
+	}
+	return 80
+}
 
 // A product is the argument of the assembly kernels; gen/blocks has the
 // offsets of its fields. All sizes are in bytes.
@@ -29,6 +34,7 @@ type product struct {
 	count  uintptr // groups of tokens, or tiles
 	rows   uintptr // AVX-512: mask of the rows to write; AVX2: their number
 	ahead  uintptr // how far ahead to prefetch weights, or 0
+	tokens uintptr // tokens in a group
 }
 
 // actsInCache bounds the activations that a pair of tiles meets before the next
@@ -43,7 +49,7 @@ const (
 )
 
 func (a *Acts) growRecords() {
-	size := a.n * (a.cols / blocks.Size) * actRecord
+	size := a.n * (a.cols / blocks.Size) * a.recordSize()
 	if size > cap(a.records) {
 		a.records = make([]byte, size)
 	}
@@ -59,9 +65,10 @@ func quantize(isa ISA, a *Acts, x []float32, ldx, first, n int) {
 	if nb == 0 {
 		return
 	}
+	size := nb * a.recordSize()
 	for j := first; j < first+n; j++ {
 		row := x[j*ldx : j*ldx+a.cols]
-		dst := a.records[j*nb*actRecord : (j+1)*nb*actRecord]
+		dst := a.records[j*size : (j+1)*size]
 		switch {
 		case isa == AVX512 && a.Precision == Int8:
 			quantize8AVX512(&dst[0], &row[0], nb)
@@ -94,33 +101,34 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 	// The kernels check nothing: these do.
 	_ = w[blocks.Tiles(rows)*tile-1]
 	_ = dst[(a.n-1)*ldd+rows-1]
-	_ = a.records[a.n*nb*actRecord-1]
+	size := nb * a.recordSize() // of a token's records
+	_ = a.records[a.n*size-1]
 	p := product{
 		ldd:    uintptr(4 * ldd),
 		acts:   &a.records[0],
-		stride: uintptr(nb * actRecord),
+		stride: uintptr(size),
 		blocks: uintptr(nb),
 		params: uintptr(kind.ParamBytes(a.cols)),
 	}
 	// Pairs of tiles with AVX-512, tiles with AVX2.
-	size, step := 6, 2*blocks.TileRows
+	most, step := 8, 2*blocks.TileRows
 	if isa == AVX2 {
-		size, step = 4, blocks.TileRows
+		most, step = 4, blocks.TileRows
 	}
 	// The first group of tokens asks for the next tiles while it computes.
 	ahead := tile * step / blocks.TileRows
 	if ahead > farAhead {
 		ahead = nearAhead
 	}
-	chunk := max(actsInCache/int(p.stride)/12*12, 12)
+	chunk := max(actsInCache/size/8*8, 8)
 	for first := 0; first < a.n; first += chunk {
 		n := min(chunk, a.n-first)
 		if n == 1 {
-			p.acts = &a.records[first*int(p.stride)]
-			row(isa, kind, &p, dst[first*ldd:], w, tile, rows)
+			p.acts = &a.records[first*size]
+			row(isa, kind, a.Precision, &p, dst[first*ldd:], w, tile, rows)
 			return
 		}
-		groups := split(n, size)
+		groups := split(n, most)
 		for r := 0; r < rows; r += step {
 			left := min(rows-r, step)
 			p.w = &w[r/blocks.TileRows*tile]
@@ -136,9 +144,10 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 					continue
 				}
 				p.dst = &dst[token*ldd+r]
-				p.acts = &a.records[token*int(p.stride)]
+				p.acts = &a.records[token*size]
 				p.count = uintptr(g.count)
-				callTokens(isa, kind, g.tokens, &p)
+				p.tokens = uintptr(g.tokens)
+				callTokens(isa, kind, a.Precision, &p)
 				p.ahead = 0
 				token += g.tokens * g.count
 			}
@@ -155,15 +164,15 @@ func writeMask(isa ISA, rows int) uintptr {
 }
 
 // row is the product of one token, a stream over the tiles.
-func row(isa ISA, kind blocks.Kind, p *product, dst []float32, w []byte, tile, rows int) {
+func row(isa ISA, kind blocks.Kind, precision Precision, p *product, dst []float32, w []byte, tile, rows int) {
 	full, rest := rows/blocks.TileRows, rows%blocks.TileRows
 	if full > 0 {
 		p.dst, p.w, p.count, p.rows = &dst[0], &w[0], uintptr(full), writeMask(isa, blocks.TileRows)
-		callRow(isa, kind, p)
+		callRow(isa, kind, precision, p)
 	}
 	if rest > 0 {
 		p.dst, p.w, p.count, p.rows = &dst[rows-rest], &w[full*tile], 1, writeMask(isa, rest)
-		callRow(isa, kind, p)
+		callRow(isa, kind, precision, p)
 	}
 }
 
@@ -185,13 +194,19 @@ func split(n, size int) (g [3]groups) {
 }
 
 // callRow and callTokens call a kernel directly, so that p stays on the stack.
-func callRow(isa ISA, kind blocks.Kind, p *product) {
+func callRow(isa ISA, kind blocks.Kind, precision Precision, p *product) {
 	arg := (*byte)(unsafe.Pointer(p))
 	switch {
+	case isa == AVX512 && kind == blocks.Q8B32 && precision == Int8:
+		rowQ8B32x8AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q8B32:
 		rowQ8B32AVX512(arg)
+	case isa == AVX512 && kind == blocks.Q4B32 && precision == Int8:
+		rowQ4B32x8AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q4B32:
 		rowQ4B32AVX512(arg)
+	case isa == AVX512 && kind == blocks.Q4B32M && precision == Int8:
+		rowQ4B32Mx8AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q4B32M:
 		rowQ4B32MAVX512(arg)
 	case isa == AVX2 && kind == blocks.Q8B32:
@@ -205,75 +220,27 @@ func callRow(isa ISA, kind blocks.Kind, p *product) {
 	}
 }
 
-func callTokens(isa ISA, kind blocks.Kind, tokens int, p *product) {
+func callTokens(isa ISA, kind blocks.Kind, precision Precision, p *product) {
 	arg := (*byte)(unsafe.Pointer(p))
 	switch {
+	case isa == AVX512 && kind == blocks.Q8B32 && precision == Int8:
+		tokensQ8B32x8AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q8B32:
-		switch tokens {
-		case 2:
-			tokens2Q8B32AVX512(arg)
-		case 3:
-			tokens3Q8B32AVX512(arg)
-		case 4:
-			tokens4Q8B32AVX512(arg)
-		case 5:
-			tokens5Q8B32AVX512(arg)
-		case 6:
-			tokens6Q8B32AVX512(arg)
-		}
+		tokensQ8B32AVX512(arg)
+	case isa == AVX512 && kind == blocks.Q4B32 && precision == Int8:
+		tokensQ4B32x8AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q4B32:
-		switch tokens {
-		case 2:
-			tokens2Q4B32AVX512(arg)
-		case 3:
-			tokens3Q4B32AVX512(arg)
-		case 4:
-			tokens4Q4B32AVX512(arg)
-		case 5:
-			tokens5Q4B32AVX512(arg)
-		case 6:
-			tokens6Q4B32AVX512(arg)
-		}
+		tokensQ4B32AVX512(arg)
+	case isa == AVX512 && kind == blocks.Q4B32M && precision == Int8:
+		tokensQ4B32Mx8AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q4B32M:
-		switch tokens {
-		case 2:
-			tokens2Q4B32MAVX512(arg)
-		case 3:
-			tokens3Q4B32MAVX512(arg)
-		case 4:
-			tokens4Q4B32MAVX512(arg)
-		case 5:
-			tokens5Q4B32MAVX512(arg)
-		case 6:
-			tokens6Q4B32MAVX512(arg)
-		}
+		tokensQ4B32MAVX512(arg)
 	case isa == AVX2 && kind == blocks.Q8B32:
-		switch tokens {
-		case 2:
-			tokens2Q8B32AVX2(arg)
-		case 3:
-			tokens3Q8B32AVX2(arg)
-		case 4:
-			tokens4Q8B32AVX2(arg)
-		}
+		tokensQ8B32AVX2(arg)
 	case isa == AVX2 && kind == blocks.Q4B32:
-		switch tokens {
-		case 2:
-			tokens2Q4B32AVX2(arg)
-		case 3:
-			tokens3Q4B32AVX2(arg)
-		case 4:
-			tokens4Q4B32AVX2(arg)
-		}
+		tokensQ4B32AVX2(arg)
 	case isa == AVX2 && kind == blocks.Q4B32M:
-		switch tokens {
-		case 2:
-			tokens2Q4B32MAVX2(arg)
-		case 3:
-			tokens3Q4B32MAVX2(arg)
-		case 4:
-			tokens4Q4B32MAVX2(arg)
-		}
+		tokensQ4B32MAVX2(arg)
 	default:
 		panic("simd: no kernel for " + kind.String())
 	}

@@ -9,150 +9,96 @@ package simd
 //go:noescape
 func rowQ8B32AVX512(product *byte)
 
-// tokens2Q8B32AVX512 multiplies a pair of tiles with groups of 2 tokens.
+// tokensQ8B32AVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
 //
 //go:noescape
-func tokens2Q8B32AVX512(product *byte)
+func tokensQ8B32AVX512(product *byte)
 
-// tokens3Q8B32AVX512 multiplies a pair of tiles with groups of 3 tokens.
+// rowQ8B32x8AVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
-func tokens3Q8B32AVX512(product *byte)
+func rowQ8B32x8AVX512(product *byte)
 
-// tokens4Q8B32AVX512 multiplies a pair of tiles with groups of 4 tokens.
+// tokensQ8B32x8AVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
 //
 //go:noescape
-func tokens4Q8B32AVX512(product *byte)
-
-// tokens5Q8B32AVX512 multiplies a pair of tiles with groups of 5 tokens.
-//
-//go:noescape
-func tokens5Q8B32AVX512(product *byte)
-
-// tokens6Q8B32AVX512 multiplies a pair of tiles with groups of 6 tokens.
-//
-//go:noescape
-func tokens6Q8B32AVX512(product *byte)
+func tokensQ8B32x8AVX512(product *byte)
 
 // rowQ8B32AVX2 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
 func rowQ8B32AVX2(product *byte)
 
-// tokens2Q8B32AVX2 multiplies a tile with groups of 2 tokens.
+// tokensQ8B32AVX2 multiplies a tile with groups of 2 to 4 tokens.
 //
 //go:noescape
-func tokens2Q8B32AVX2(product *byte)
-
-// tokens3Q8B32AVX2 multiplies a tile with groups of 3 tokens.
-//
-//go:noescape
-func tokens3Q8B32AVX2(product *byte)
-
-// tokens4Q8B32AVX2 multiplies a tile with groups of 4 tokens.
-//
-//go:noescape
-func tokens4Q8B32AVX2(product *byte)
+func tokensQ8B32AVX2(product *byte)
 
 // rowQ4B32AVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
 func rowQ4B32AVX512(product *byte)
 
-// tokens2Q4B32AVX512 multiplies a pair of tiles with groups of 2 tokens.
+// tokensQ4B32AVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
 //
 //go:noescape
-func tokens2Q4B32AVX512(product *byte)
+func tokensQ4B32AVX512(product *byte)
 
-// tokens3Q4B32AVX512 multiplies a pair of tiles with groups of 3 tokens.
+// rowQ4B32x8AVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
-func tokens3Q4B32AVX512(product *byte)
+func rowQ4B32x8AVX512(product *byte)
 
-// tokens4Q4B32AVX512 multiplies a pair of tiles with groups of 4 tokens.
+// tokensQ4B32x8AVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
 //
 //go:noescape
-func tokens4Q4B32AVX512(product *byte)
-
-// tokens5Q4B32AVX512 multiplies a pair of tiles with groups of 5 tokens.
-//
-//go:noescape
-func tokens5Q4B32AVX512(product *byte)
-
-// tokens6Q4B32AVX512 multiplies a pair of tiles with groups of 6 tokens.
-//
-//go:noescape
-func tokens6Q4B32AVX512(product *byte)
+func tokensQ4B32x8AVX512(product *byte)
 
 // rowQ4B32AVX2 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
 func rowQ4B32AVX2(product *byte)
 
-// tokens2Q4B32AVX2 multiplies a tile with groups of 2 tokens.
+// tokensQ4B32AVX2 multiplies a tile with groups of 2 to 4 tokens.
 //
 //go:noescape
-func tokens2Q4B32AVX2(product *byte)
-
-// tokens3Q4B32AVX2 multiplies a tile with groups of 3 tokens.
-//
-//go:noescape
-func tokens3Q4B32AVX2(product *byte)
-
-// tokens4Q4B32AVX2 multiplies a tile with groups of 4 tokens.
-//
-//go:noescape
-func tokens4Q4B32AVX2(product *byte)
+func tokensQ4B32AVX2(product *byte)
 
 // rowQ4B32MAVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
 func rowQ4B32MAVX512(product *byte)
 
-// tokens2Q4B32MAVX512 multiplies a pair of tiles with groups of 2 tokens.
+// tokensQ4B32MAVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
 //
 //go:noescape
-func tokens2Q4B32MAVX512(product *byte)
+func tokensQ4B32MAVX512(product *byte)
 
-// tokens3Q4B32MAVX512 multiplies a pair of tiles with groups of 3 tokens.
+// rowQ4B32Mx8AVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
-func tokens3Q4B32MAVX512(product *byte)
+func rowQ4B32Mx8AVX512(product *byte)
 
-// tokens4Q4B32MAVX512 multiplies a pair of tiles with groups of 4 tokens.
+// tokensQ4B32Mx8AVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
 //
 //go:noescape
-func tokens4Q4B32MAVX512(product *byte)
-
-// tokens5Q4B32MAVX512 multiplies a pair of tiles with groups of 5 tokens.
-//
-//go:noescape
-func tokens5Q4B32MAVX512(product *byte)
-
-// tokens6Q4B32MAVX512 multiplies a pair of tiles with groups of 6 tokens.
-//
-//go:noescape
-func tokens6Q4B32MAVX512(product *byte)
+func tokensQ4B32Mx8AVX512(product *byte)
 
 // rowQ4B32MAVX2 multiplies tiles, one after another, with one token: 16 sums to a tile.
 //
 //go:noescape
 func rowQ4B32MAVX2(product *byte)
 
-// tokens2Q4B32MAVX2 multiplies a tile with groups of 2 tokens.
+// tokensQ4B32MAVX2 multiplies a tile with groups of 2 to 4 tokens.
 //
 //go:noescape
-func tokens2Q4B32MAVX2(product *byte)
+func tokensQ4B32MAVX2(product *byte)
 
-// tokens3Q4B32MAVX2 multiplies a tile with groups of 3 tokens.
-//
-//go:noescape
-func tokens3Q4B32MAVX2(product *byte)
+// peakDotAVX2 does n times 12 steps of the integer products of a block. Benchmarks use it.
+func peakDotAVX2(n int)
 
-// tokens4Q4B32MAVX2 multiplies a tile with groups of 4 tokens.
-//
-//go:noescape
-func tokens4Q4B32MAVX2(product *byte)
+// peakDotAVX512 does n times 12 steps of the integer products of a block. Benchmarks use it.
+func peakDotAVX512(n int)
 
 // quantize16AVX512 writes the records of nb blocks of activations.
 //

@@ -4,6 +4,7 @@ package simd
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 	"time"
@@ -119,6 +120,42 @@ func BenchmarkRooflinePrefill(b *testing.B) {
 					b.ReportMetric(peak, "peak-GFLOP/s")
 					b.ReportMetric(100*rate/peak, "%peak")
 				})
+			}
+		}
+	}
+}
+
+// BenchmarkRooflineBlocks compares the products of block formats with the rate of
+// the integer products that they are made of (VPDPBUSD of a digit; VPMADDWD and
+// VPADDD), in the same run.
+func BenchmarkRooflineBlocks(b *testing.B) {
+	const rows = 192
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, isa := range assembly(b) {
+		for _, kind := range kinds {
+			for _, p := range precisions {
+				for _, cols := range []int{576, 1536} {
+					for _, n := range []int{2, 4, 8, 128} {
+						b.Run(fmt.Sprintf("%v/%v/bits=%d/cols=%d/tokens=%d", isa, kind, 16>>p, cols, n), func(b *testing.B) {
+							w := randomBlocks(rnd, kind, rows, cols)
+							k := kernelsOf(b, isa)
+							a := Acts{Precision: p}
+							k.Quantize(&a, randomActs(rnd, n*cols), cols, cols, n)
+							dst := make([]float32, n*rows)
+							const loops = 5000
+							products := 16 // of a step
+							peakDot, digits := peakDotAVX2, 1
+							if isa == AVX512 {
+								products, peakDot, digits = 64, peakDotAVX512, 2>>p
+							}
+							got, limit := race(b, func() { k.MatMulBlocks(kind, dst, rows, w, rows, &a) }, func() { peakDot(loops) })
+							rate := 2 * float64(rows*cols*n) / got.Seconds() / 1e9
+							peak := 2 * float64(12*products*loops) / limit.Seconds() / 1e9
+							b.ReportMetric(rate, "GOP/s")
+							b.ReportMetric(100*rate*float64(digits)/peak, "%peak")
+						})
+					}
+				}
 			}
 		}
 	}

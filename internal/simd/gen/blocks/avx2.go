@@ -20,8 +20,8 @@ func defineLaneMasks() {
 
 // rowAVX2 is rowAVX512 with eight rows a register.
 func rowAVX2(f format) {
-	name := "row" + f.name + "AVX2"
-	arg, _ := product(name, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
+	name, corr := "row"+f.name+"AVX2", f.corr(words)
+	arg, _ := product(name, NOSPLIT, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
 	dst, w, acts, nb := arg(argDst), arg(argW), arg(argActs), arg(argBlocks)
 	params, tiles, rows := arg(argParams), arg(argCount), arg(argRows)
 	mask := wordMask(f)
@@ -43,13 +43,13 @@ func rowAVX2(f format) {
 	var acc [2]reg.VecVirtual
 	for h := range acc {
 		acc[h] = YMM()
-		if f.corr != 0 {
-			VPBROADCASTD(Mem{Base: a, Disp: f.corr}, acc[h])
+		if corr != 0 {
+			VPBROADCASTD(Mem{Base: a, Disp: corr}, acc[h])
 		} else {
 			zero256(acc[h])
 		}
 	}
-	words(f, q, mask, func(disp int, v [2]reg.VecVirtual) {
+	eachWord(f, q, mask, func(disp int, v [2]reg.VecVirtual) {
 		x, y := YMM(), YMM()
 		VPBROADCASTD(Mem{Base: a, Disp: disp}, x)
 		VPMADDWD(x, v[0], y)
@@ -61,18 +61,18 @@ func rowAVX2(f format) {
 		scale, x := YMM(), YMM()
 		VCVTDQ2PS(acc[h], acc[h])
 		VCVTPH2PS(Mem{Base: p, Disp: 16 * h}, scale)
-		VBROADCASTSS(Mem{Base: a, Disp: actScale}, x)
+		VBROADCASTSS(Mem{Base: a, Disp: words.scale}, x)
 		VMULPS(x, scale, scale)
 		VFMADD231PS(acc[h], scale, sum[h])
 		if f.minimum() {
 			VCVTPH2PS(Mem{Base: p, Disp: 32 + 16*h}, scale)
-			VBROADCASTSS(Mem{Base: a, Disp: actXSum}, x)
+			VBROADCASTSS(Mem{Base: a, Disp: words.xsum}, x)
 			VFMADD231PS(x, scale, sum[h])
 		}
 	}
 	ADDQ(U32(uint32(f.quants)), q)
 	ADDQ(U32(uint32(f.params)), p)
-	ADDQ(U32(actRecord), a)
+	ADDQ(U32(words.size), a)
 	DECQ(n)
 	JNZ(LabelRef("block"))
 
@@ -127,10 +127,10 @@ func firstLanes(rows reg.GPVirtual) [2]reg.VecVirtual {
 	return lanes
 }
 
-// words calls use with the weights of the block at q, two words of each of 8+8
+// eachWord calls use with the weights of the block at q, two words of each of 8+8
 // rows at a time, and the offset in the records of the dword of activations
 // that they meet.
-func words(f format, q reg.Register, mask reg.VecVirtual, use func(disp int, v [2]reg.VecVirtual)) {
+func eachWord(f format, q reg.Register, mask reg.VecVirtual, use func(disp int, v [2]reg.VecVirtual)) {
 	for o := 0; o < f.quants; o += 64 {
 		var raw, v [2]reg.VecVirtual
 		for h := range raw {
@@ -159,21 +159,35 @@ func words(f format, q reg.Register, mask reg.VecVirtual, use func(disp int, v [
 	}
 }
 
-// tokensAVX2 writes the product of tiles with groups of t tokens: for each
-// tile, all groups. An activation quad is the int16 (x0, x2, x1, x3), so that a
-// dword of it meets the even or the odd bytes of a weight quad.
-func tokensAVX2(f format, t int) {
-	name := fmt.Sprintf("tokens%d%sAVX2", t, f.name)
-	arg, _ := product(name, fmt.Sprintf("%s multiplies a tile with groups of %d tokens.", name, t))
+// tokensAVX2 writes the product of a tile with groups of tokens. An activation
+// quad is the int16 (x0, x2, x1, x3), so that a dword of it meets the even or the
+// odd bytes of a weight quad.
+func tokensAVX2(f format) {
+	name := "tokens" + f.name + "AVX2"
+	arg, field := product(name, NOSPLIT, name+" multiplies a tile with groups of 2 to 4 tokens.")
+	mask := wordMask(f)
+	sums := AllocLocal(64 * 4)
+	for t := 2; t <= 4; t++ {
+		next := fmt.Sprintf("not%d", t)
+		CMPQ(field(argTokens), Imm(uint64(t)))
+		JNE(LabelRef(next))
+		groupsAVX2(f, t, arg, mask, sums)
+		Label(next)
+	}
+	RET()
+}
+
+// groupsAVX2 is tokensAVX2 for groups of t tokens.
+func groupsAVX2(f format, t int, arg func(int) reg.GPVirtual, mask reg.VecVirtual, sums Mem) {
+	label := func(name string) string { return fmt.Sprint(name, t) }
+	corr := f.corr(words)
 	dst, ldd, w := arg(argDst), arg(argLdd), arg(argW)
 	acts, stride, groups := arg(argActs), arg(argStride), arg(argCount)
 	rows, ahead := arg(argRows), arg(argAhead)
 	token := newStrided(stride, t)
-	mask := wordMask(f)
-	sums := AllocLocal(64 * t)
 	p, a := GP64(), GP64()
 
-	Label("group")
+	Label(label("group"))
 	{
 		z := zero256(YMM())
 		for o := 0; o < 64*t; o += 32 {
@@ -185,15 +199,15 @@ func tokensAVX2(f format, t int) {
 	ADDQ(w, q)
 	MOVQ(acts, a)
 
-	Label("block")
-	prefetch(f, ahead, [][2]Mem{{{Base: p}, {Base: q}}})
+	Label(label("block"))
+	prefetch(label("fetched"), f, ahead, [][2]Mem{{{Base: p}, {Base: q}}})
 	var acc [2][]reg.VecVirtual
 	for h := range acc {
 		for range t {
 			acc[h] = append(acc[h], zero256(YMM()))
 		}
 	}
-	words(f, q, mask, func(disp int, v [2]reg.VecVirtual) {
+	eachWord(f, q, mask, func(disp int, v [2]reg.VecVirtual) {
 		for i := range t {
 			x, y := YMM(), YMM()
 			VPBROADCASTD(token.at(a, i, disp), x)
@@ -213,17 +227,17 @@ func tokensAVX2(f format, t int) {
 		}
 		for i := range t {
 			x := YMM()
-			if f.corr != 0 {
-				VPBROADCASTD(token.at(a, i, f.corr), x)
+			if corr != 0 {
+				VPBROADCASTD(token.at(a, i, corr), x)
 				VPADDD(x, acc[h][i], acc[h][i])
 			}
 			VCVTDQ2PS(acc[h][i], acc[h][i])
-			VBROADCASTSS(token.at(a, i, actScale), x)
+			VBROADCASTSS(token.at(a, i, words.scale), x)
 			VMULPS(x, scale, x)
 			at := sums.Offset(64*i + 32*h)
 			VFMADD213PS(at, x, acc[h][i])
 			if f.minimum() {
-				VBROADCASTSS(token.at(a, i, actXSum), x)
+				VBROADCASTSS(token.at(a, i, words.xsum), x)
 				VFMADD231PS(x, minimum, acc[h][i])
 			}
 			VMOVUPS(acc[h][i], at)
@@ -231,12 +245,12 @@ func tokensAVX2(f format, t int) {
 	}
 	ADDQ(U32(uint32(f.quants)), q)
 	ADDQ(U32(uint32(f.params)), p)
-	ADDQ(U32(actRecord), a)
+	ADDQ(U32(words.size), a)
 	DECQ(n)
-	JNZ(LabelRef("block"))
+	JNZ(LabelRef(label("block")))
 
 	CMPQ(rows, Imm(16))
-	JNE(LabelRef("some"))
+	JNE(LabelRef(label("some")))
 	for i := range t {
 		for h := range 2 {
 			y := YMM()
@@ -248,12 +262,12 @@ func tokensAVX2(f format, t int) {
 	}
 	XORL(ahead.As32(), ahead.As32())
 	DECQ(groups)
-	JNZ(LabelRef("group"))
+	JNZ(LabelRef(label("group")))
 	VZEROUPPER()
 	RET()
 
 	// The last tile of a matrix may have fewer rows.
-	Label("some")
+	Label(label("some"))
 	lanes := firstLanes(rows)
 	for i := range t {
 		for h := range lanes {
@@ -266,7 +280,7 @@ func tokensAVX2(f format, t int) {
 	}
 	XORL(ahead.As32(), ahead.As32())
 	DECQ(groups)
-	JNZ(LabelRef("group"))
+	JNZ(LabelRef(label("group")))
 	VZEROUPPER()
 	RET()
 }

@@ -32,9 +32,9 @@ const prefetchDistance = 8192
 
 // rowAVX512 writes the product of one token with tiles one after another: the
 // decoding of a single session, which is a plain stream over the weights.
-func rowAVX512(f format) {
-	name := "row" + f.name + "AVX512"
-	arg, _ := product(name, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
+func rowAVX512(f format, r record) {
+	name := kernelName("row", f, r)
+	arg, _ := product(name, NOSPLIT, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
 	dst, w, acts, nb := arg(argDst), arg(argW), arg(argActs), arg(argBlocks)
 	params, tiles, rows := arg(argParams), arg(argCount), arg(argRows)
 	write := rowMask(rows)
@@ -57,19 +57,22 @@ func rowAVX512(f format) {
 		PREFETCHT0(Mem{Base: ahead, Disp: o})
 	}
 	ADDQ(U32(uint32(f.quants+f.params)), ahead)
-	// Two chains for each digit.
-	var high, low [2]reg.VecVirtual
-	for i := range high {
-		high[i], low[i] = zero512(ZMM()), ZMM()
-		if i == 0 && f.corr != 0 {
-			VPBROADCASTD(Mem{Base: a, Disp: f.corr}, low[i])
-		} else {
-			zero512(low[i])
+	// Two chains for each digit, the high one first.
+	var acc [2][2]reg.VecVirtual
+	for d := range r.digits {
+		for i := range acc[d] {
+			acc[d][i] = ZMM()
+			if d == r.digits-1 && i == 0 && f.bias != 0 {
+				VPBROADCASTD(Mem{Base: a, Disp: f.corr(r)}, acc[d][i])
+			} else {
+				zero512(acc[d][i])
+			}
 		}
 	}
 	group := func(j int, v reg.VecVirtual) {
-		dotBytesBroadcast(Mem{Base: a, Disp: 8 * j}, v, high[j&1])
-		dotBytesBroadcast(Mem{Base: a, Disp: 8*j + 4}, v, low[j&1])
+		for d := range r.digits {
+			dotBytesBroadcast(Mem{Base: a, Disp: 4 * (r.digits*j + d)}, v, acc[d][j&1])
+		}
 	}
 	for o := 0; o < f.quants; o += 64 {
 		v := ZMM()
@@ -85,23 +88,26 @@ func rowAVX512(f format) {
 		group(o/32, lo)
 		group(o/32+1, hi)
 	}
-	VPADDD(high[1], high[0], high[0])
-	VPADDD(low[1], low[0], low[0])
-	VPSLLD(Imm(8), high[0], high[0])
-	VPADDD(low[0], high[0], high[0])
-	VCVTDQ2PS(high[0], high[0])
+	isum := acc[0][0]
+	VPADDD(acc[0][1], isum, isum)
+	if r.digits == 2 {
+		VPADDD(acc[1][1], acc[1][0], acc[1][0])
+		VPSLLD(Imm(8), isum, isum)
+		VPADDD(acc[1][0], isum, isum)
+	}
+	VCVTDQ2PS(isum, isum)
 	scale := ZMM()
 	VCVTPH2PS(Mem{Base: p}, scale)
-	VMULPS_BCST(Mem{Base: a, Disp: actScale}, scale, scale)
-	VFMADD231PS(high[0], scale, sum)
+	VMULPS_BCST(Mem{Base: a, Disp: r.scale}, scale, scale)
+	VFMADD231PS(isum, scale, sum)
 	if f.minimum() {
 		m := ZMM()
 		VCVTPH2PS(Mem{Base: p, Disp: 32}, m)
-		VFMADD231PS_BCST(Mem{Base: a, Disp: actXSum}, m, sum)
+		VFMADD231PS_BCST(Mem{Base: a, Disp: r.xsum}, m, sum)
 	}
 	ADDQ(U32(uint32(f.quants)), q)
 	ADDQ(U32(uint32(f.params)), p)
-	ADDQ(U32(actRecord), a)
+	ADDQ(U32(uint32(r.size)), a)
 	DECQ(n)
 	JNZ(LabelRef("block"))
 
@@ -114,121 +120,239 @@ func rowAVX512(f format) {
 	RET()
 }
 
-// tokensAVX512 writes the product of a pair of tiles with groups of t tokens.
-func tokensAVX512(f format, t int) {
-	name := fmt.Sprintf("tokens%d%sAVX512", t, f.name)
-	arg, field := product(name, fmt.Sprintf("%s multiplies a pair of tiles with groups of %d tokens.", name, t))
-	dst, acts, stride, ahead := arg(argDst), arg(argActs), arg(argStride), arg(argAhead)
-	rows := arg(argRows)
-	write := [2]reg.OpmaskVirtual{rowMask(rows)}
-	SHRQ(Imm(16), rows)
-	write[1] = rowMask(rows)
-	count := field(argCount)
-	token := newStrided(stride, t)
-	var mask reg.VecVirtual
-	if f.nibbles() {
-		mask = nibbleMask512()
+// kernelName is the name of a kernel for activations of 16 bits, or of 8.
+func kernelName(what string, f format, r record) string {
+	if r.digits == 1 {
+		return what + f.name + "x8AVX512"
 	}
-	p1, q1, a := GP64(), GP64(), GP64()
+	return what + f.name + "AVX512"
+}
 
-	Label("group")
-	var sum [2][]reg.VecVirtual
-	for r := range sum {
-		for range t {
-			sum[r] = append(sum[r], zero512(ZMM()))
+// Groups of up to inRegisters tokens have their sums in registers.
+const (
+	inRegisters = 6
+	mostTokens  = 8
+)
+
+// tokensAVX512 writes the product of a pair of tiles with groups of tokens.
+func tokensAVX512(f format, r record) {
+	name := kernelName("tokens", f, r)
+	arg, field := product(name, 0, fmt.Sprintf("%s multiplies a pair of tiles with groups of 2 to %d tokens.", name, mostTokens))
+	rows := arg(argRows)
+	k := pairKernel{format: f, record: r, arg: arg, field: field, sums: AllocLocal(64 * (2*mostTokens + 1))}
+	k.write[0] = rowMask(rows)
+	SHRQ(Imm(16), rows)
+	k.write[1] = rowMask(rows)
+	if f.nibbles() {
+		k.mask = nibbleMask512()
+	}
+	for t := 2; t <= mostTokens; t++ {
+		next := fmt.Sprintf("not%d", t)
+		CMPQ(field(argTokens), Imm(uint64(t)))
+		JNE(LabelRef(next))
+		k.groups(t)
+		Label(next)
+	}
+	RET()
+}
+
+// A pairKernel is what the parts of tokensAVX512 share.
+type pairKernel struct {
+	format
+	record
+	arg   func(int) reg.GPVirtual
+	field func(int) Mem
+	write [2]reg.OpmaskVirtual // the rows of each tile
+	mask  reg.VecVirtual       // of nibbles
+	sums  Mem                  // for those that are not in registers
+}
+
+// groups writes the loop over groups of t tokens.
+func (k pairKernel) groups(t int) {
+	label := func(name string) string { return fmt.Sprint(name, t) }
+	dst, acts, stride, ahead := k.arg(argDst), k.arg(argActs), k.arg(argStride), k.arg(argAhead)
+	count, second := k.field(argCount), k.arg(argNext)
+	token := newStrided(stride, t)
+	a := GP64()
+
+	Label(label("group"))
+	sum := k.newSums(t)
+	p, q, n := k.arg(argW), k.arg(argParams), k.arg(argBlocks)
+	ADDQ(p, q)
+	MOVQ(acts, a)
+	tile := func(r int, base reg.Register, disp int) Mem {
+		if r == 0 {
+			return Mem{Base: base, Disp: disp}
+		}
+		return Mem{Base: base, Index: second, Scale: 1, Disp: disp}
+	}
+
+	Label(label("block"))
+	TESTQ(ahead, ahead)
+	JZ(LabelRef(label("fetched")))
+	for r := range 2 {
+		at := GP64()
+		LEAQ(tile(r, p, 0), at)
+		PREFETCHT1(Mem{Base: at, Index: ahead, Scale: 1})
+		LEAQ(tile(r, q, 0), at)
+		for o := 0; o < k.quants; o += 64 {
+			PREFETCHT1(Mem{Base: at, Index: ahead, Scale: 1, Disp: o})
 		}
 	}
-	p, q, n := arg(argW), arg(argParams), arg(argBlocks)
-	ADDQ(p, q)
-	MOVQ(p, p1)
-	ADDQ(field(argNext), p1)
-	MOVQ(q, q1)
-	ADDQ(field(argNext), q1)
-	MOVQ(acts, a)
-
-	Label("block")
-	prefetch(f, ahead, [][2]Mem{{{Base: p}, {Base: q}}, {{Base: p1}, {Base: q1}}})
+	Label(label("fetched"))
 	var acc [2][]reg.VecVirtual
 	for r := range acc {
-		for range t {
-			acc[r] = append(acc[r], zero512(ZMM()))
+		for i := range t {
+			v := ZMM()
+			if k.digits == 1 && k.bias != 0 {
+				VPBROADCASTD(token.at(a, i, k.corr(k.record)), v)
+			} else {
+				zero512(v)
+			}
+			acc[r] = append(acc[r], v)
 		}
 	}
-	group := func(disp int, v [2]reg.VecVirtual) {
+	quad := func(j, digit int, v [2]reg.VecVirtual) {
 		for i := range t {
 			x := ZMM()
-			VPBROADCASTD(token.at(a, i, disp), x)
+			VPBROADCASTD(token.at(a, i, 4*(k.digits*j+digit)), x)
 			dotBytes(x, v[0], acc[0][i])
 			dotBytes(x, v[1], acc[1][i])
 		}
 	}
 	// The high digits of all 32 weights, times 256, then the low ones.
-	for digit := 0; digit <= 4; digit += 4 {
-		for o := 0; o < f.quants; o += 64 {
-			v := [2]reg.VecVirtual{ZMM(), ZMM()}
-			VMOVDQU64(Mem{Base: q, Disp: o}, v[0])
-			VMOVDQU64(Mem{Base: q1, Disp: o}, v[1])
-			if !f.nibbles() {
-				group(o/8+digit, v)
-				continue
-			}
-			half := [2]reg.VecVirtual{ZMM(), ZMM()}
-			for r := range v {
-				VPANDD(mask, v[r], half[r])
-			}
-			group(o/4+digit, half)
-			for r := range v {
-				VPSRLW(Imm(4), v[r], v[r])
-				VPANDD(mask, v[r], v[r])
-			}
-			group(o/4+8+digit, v)
-		}
-		if digit == 0 {
+	for digit := range k.digits {
+		if digit == 1 {
 			for r := range acc {
 				for i := range t {
 					VPSLLD(Imm(8), acc[r][i], acc[r][i])
 				}
 			}
 		}
+		for o := 0; o < k.quants; o += 64 {
+			v := [2]reg.VecVirtual{ZMM(), ZMM()}
+			for r := range v {
+				VMOVDQU64(tile(r, q, o), v[r])
+			}
+			if !k.nibbles() {
+				quad(o/64, digit, v)
+				continue
+			}
+			half := [2]reg.VecVirtual{ZMM(), ZMM()}
+			for r := range v {
+				VPANDD(k.mask, v[r], half[r])
+			}
+			quad(o/32, digit, half)
+			for r := range v {
+				VPSRLW(Imm(4), v[r], v[r])
+				VPANDD(k.mask, v[r], v[r])
+			}
+			quad(o/32+1, digit, v)
+		}
 	}
 	for r := range acc {
-		at := Mem{Base: [2]reg.Register{p, p1}[r]}
-		scale := ZMM()
-		VCVTPH2PS(at, scale)
-		for i := range t {
-			if f.corr != 0 {
-				VPADDD_BCST(token.at(a, i, f.corr), acc[r][i], acc[r][i])
-			}
-			VCVTDQ2PS(acc[r][i], acc[r][i])
-			both := ZMM()
-			VMULPS_BCST(token.at(a, i, actScale), scale, both)
-			VFMADD231PS(acc[r][i], both, sum[r][i])
+		scale, minimum := ZMM(), ZMM()
+		VCVTPH2PS(tile(r, p, 0), scale)
+		if k.minimum() {
+			VCVTPH2PS(tile(r, p, 32), minimum)
 		}
-		if f.minimum() {
-			at.Disp = 32
-			VCVTPH2PS(at, scale)
-			for i := range t {
-				VFMADD231PS_BCST(token.at(a, i, actXSum), scale, sum[r][i])
+		for i := range t {
+			isum, both := acc[r][i], ZMM()
+			if k.digits == 2 && k.bias != 0 {
+				VPADDD_BCST(token.at(a, i, k.corr(k.record)), isum, isum)
 			}
+			VCVTDQ2PS(isum, isum)
+			VMULPS_BCST(token.at(a, i, k.scale), scale, both)
+			s := sum.of(r, i)
+			total := s.add(isum, both)
+			if k.minimum() {
+				VFMADD231PS_BCST(token.at(a, i, k.xsum), minimum, total)
+			}
+			s.keep(total)
 		}
 	}
-	ADDQ(U32(uint32(f.quants)), q)
-	ADDQ(U32(uint32(f.quants)), q1)
-	ADDQ(U32(uint32(f.params)), p)
-	ADDQ(U32(uint32(f.params)), p1)
-	ADDQ(U32(actRecord), a)
+	ADDQ(U32(uint32(k.quants)), q)
+	ADDQ(U32(uint32(k.params)), p)
+	ADDQ(U32(uint32(k.size)), a)
 	DECQ(n)
-	JNZ(LabelRef("block"))
+	JNZ(LabelRef(label("block")))
 
 	for i := range t {
-		VMOVUPS(sum[0][i], write[0], Mem{Base: dst})
-		VMOVUPS(sum[1][i], write[1], Mem{Base: dst, Disp: 64})
-		ADDQ(field(argLdd), dst)
+		for r := range 2 {
+			VMOVUPS(sum.of(r, i).get(), k.write[r], Mem{Base: dst, Disp: 64 * r})
+		}
+		ADDQ(k.field(argLdd), dst)
 		ADDQ(stride, acts)
 	}
 	XORL(ahead.As32(), ahead.As32())
 	DECQ(count)
-	JNZ(LabelRef("group"))
+	JNZ(LabelRef(label("group")))
 	VZEROUPPER()
 	RET()
+}
+
+// sums are the sums of a pair of tiles with t tokens, in registers or in memory.
+type sums struct {
+	reg [2][]reg.VecVirtual
+	at  reg.Register // a multiple of 64; nil: in registers
+}
+
+// newSums returns sums that are zero.
+func (k pairKernel) newSums(t int) (s sums) {
+	zero := zero512(ZMM())
+	if t > inRegisters {
+		at := GP64()
+		LEAQ(k.sums, at)
+		ADDQ(U32(63), at)
+		ANDQ(I32(-64), at)
+		s.at = at
+		for o := range 2 * t {
+			VMOVDQU64(zero, Mem{Base: at, Disp: 64 * o})
+		}
+		return s
+	}
+	for r := range s.reg {
+		for range t {
+			s.reg[r] = append(s.reg[r], zero512(ZMM()))
+		}
+	}
+	return s
+}
+
+// A sum is one of them: a register, or a place.
+type sum struct {
+	reg   reg.VecVirtual
+	place Mem
+}
+
+func (s sums) of(r, i int) sum {
+	if s.at == nil {
+		return sum{reg: s.reg[r][i]}
+	}
+	return sum{place: Mem{Base: s.at, Disp: 64 * (2*i + r)}}
+}
+
+// add returns x·y + the sum in a register, for keep to store.
+func (s sum) add(x, y reg.VecVirtual) reg.VecVirtual {
+	if s.place.Base == nil {
+		VFMADD231PS(x, y, s.reg)
+		return s.reg
+	}
+	VFMADD213PS(s.place, y, x)
+	return x
+}
+
+func (s sum) keep(total reg.VecVirtual) {
+	if s.place.Base != nil {
+		VMOVUPS(total, s.place)
+	}
+}
+
+func (s sum) get() reg.VecVirtual {
+	if s.place.Base == nil {
+		return s.reg
+	}
+	v := ZMM()
+	VMOVUPS(s.place, v)
+	return v
 }

@@ -2,27 +2,34 @@
 // activations and the products of internal/simd's block formats. Run it by
 // `go generate ./internal/simd`.
 //
-// All kernels read activations as records of actRecord bytes, one per block of
-// 32 and token: 64 bytes of quants in the arrangement of the instruction set,
-// then the scale (float32), the two bias corrections −128·sum and −8·sum
-// (int32) and scale·sum (float32).
+// All kernels read activations as records, one per block of 32 and token: quants
+// in the arrangement of the instruction set, then the scale (float32), the two
+// bias corrections −128·sum and −8·sum (int32) and scale·sum (float32).
 package main
 
 import (
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Layout of an activation record; blocks_amd64.go has the same.
-const (
-	actRecord = 80
-	actScale  = 64
-	actCorr8  = 68
-	actCorr4  = 72
-	actXSum   = 76
-)
+// record is the layout of an activation record; blocks_amd64.go has the sizes.
+type record struct {
+	digits int // bytes of a quant
+	size   int
+	// Offsets.
+	scale, corr8, corr4, xsum int
+}
+
+func newRecord(digits int) record {
+	q := 32 * digits
+	return record{digits, q + 16, q, q + 4, q + 8, q + 12}
+}
+
+// Activations of 8 bits are words like those of 16 in all but AVX512's records.
+var words, bytes = newRecord(2), newRecord(1)
 
 // Offsets of the fields of a product, the one argument of the kernels;
 // blocks_amd64.go has the struct.
@@ -38,12 +45,14 @@ const (
 	argCount             // groups of tokens, or tiles
 	argRows              // rows to write: of the last tile, or of the pair
 	argAhead             // how far ahead to prefetch weights, or 0
+	argTokens            // tokens in a group
 )
 
 // product starts a kernel and returns functions that load a field of its
 // argument and that give its place.
-func product(name string, doc ...string) (load func(offset int) reg.GPVirtual, field func(offset int) Mem) {
-	TEXT(name, NOSPLIT, "func(product *byte)")
+// With a large frame on the stack it is not NOSPLIT.
+func product(name string, attributes attr.Attribute, doc ...string) (load func(offset int) reg.GPVirtual, field func(offset int) Mem) {
+	TEXT(name, attributes, "func(product *byte)")
 	Pragma("noescape")
 	Doc(doc...)
 	p := Load(Param("product"), GP64())
@@ -59,9 +68,9 @@ func product(name string, doc ...string) (load func(offset int) reg.GPVirtual, f
 // prefetch asks for the quants and parameters of the block that lies ahead
 // bytes after this one: p and q are its addresses in the tiles. The first group of
 // tokens does it for all, and sets ahead to 0.
-func prefetch(f format, ahead reg.Register, tiles [][2]Mem) {
+func prefetch(label string, f format, ahead reg.Register, tiles [][2]Mem) {
 	TESTQ(ahead, ahead)
-	JZ(LabelRef("fetched"))
+	JZ(LabelRef(label))
 	for _, t := range tiles {
 		t[0].Index, t[0].Scale = ahead, 1
 		PREFETCHT1(t[0])
@@ -72,7 +81,7 @@ func prefetch(f format, ahead reg.Register, tiles [][2]Mem) {
 			PREFETCHT1(at)
 		}
 	}
-	Label("fetched")
+	Label(label)
 }
 
 // A format is what a kernel must know of a block format.
@@ -80,13 +89,24 @@ type format struct {
 	name   string
 	quants int // bytes of quants of a block in a tile
 	params int // bytes of scales and minimums of a block in a tile
-	corr   int // offset of the bias correction in a record, 0 for none
+	bias   int // of the quants
 }
 
 var formats = []format{
-	{"Q8B32", 512, 32, actCorr8},
-	{"Q4B32", 256, 32, actCorr4},
+	{"Q8B32", 512, 32, 128},
+	{"Q4B32", 256, 32, 8},
 	{"Q4B32M", 256, 64, 0},
+}
+
+// corr is the offset of the bias correction in a record, 0 for none.
+func (f format) corr(r record) int {
+	switch f.bias {
+	case 128:
+		return r.corr8
+	case 8:
+		return r.corr4
+	}
+	return 0
 }
 
 func (f format) nibbles() bool { return f.quants == 256 }
@@ -96,19 +116,18 @@ func main() {
 	ConstraintExpr("!noasm")
 	defineLaneMasks()
 	for _, f := range formats {
-		rowAVX512(f)
-		for t := 2; t <= 6; t++ {
-			tokensAVX512(f, t)
+		for _, r := range []record{words, bytes} {
+			rowAVX512(f, r)
+			tokensAVX512(f, r)
 		}
 		rowAVX2(f)
-		for t := 2; t <= 4; t++ {
-			tokensAVX2(f, t)
-		}
+		tokensAVX2(f)
 	}
-	words := defineQuadOrder()
+	peakDot()
+	order := defineQuadOrder()
 	for _, p := range precisions {
 		quantizeAVX512(p)
-		quantizeAVX2(p, words)
+		quantizeAVX2(p, order)
 	}
 	Generate()
 }
@@ -132,8 +151,8 @@ func dotBytesBroadcast(x, w, acc Op) {
 	instruction("VPDPBUSD", []string{"BCST"}, x, w, acc)
 }
 
-// strided addresses t·stride+disp past base for t < 6.
-type strided struct{ s, s3, s5 reg.Register }
+// strided addresses t·stride+disp past base for t < 8.
+type strided struct{ s, s3, s5, s7 reg.Register }
 
 func newStrided(s reg.GPVirtual, t int) strided {
 	a := strided{s: s}
@@ -146,6 +165,11 @@ func newStrided(s reg.GPVirtual, t int) strided {
 		s5 := GP64()
 		LEAQ(Mem{Base: s, Index: s, Scale: 4}, s5)
 		a.s5 = s5
+	}
+	if t > 7 {
+		s7 := GP64()
+		LEAQ(Mem{Base: a.s3, Index: s, Scale: 4}, s7)
+		a.s7 = s7
 	}
 	return a
 }
@@ -163,6 +187,10 @@ func (a strided) at(base reg.Register, t, disp int) Mem {
 		m.Index, m.Scale = a.s, 4
 	case 5:
 		m.Index = a.s5
+	case 6:
+		m.Index, m.Scale = a.s3, 2
+	case 7:
+		m.Index = a.s7
 	default:
 		m.Scale = 0
 	}

@@ -29,7 +29,7 @@ const (
 // blockScale branches to the labels where the block's largest magnitude, the
 // bits of a float32, is not finite or too small; else it sets inv to
 // max/amax and stores the scale.
-func (p precision) blockScale(bits reg.GPVirtual, dst reg.Register) (inv reg.VecVirtual) {
+func (p precision) blockScale(r record, bits reg.GPVirtual, dst reg.Register) (inv reg.VecVirtual) {
 	CMPL(bits, U32(bitsMaxFloat))
 	JA(LabelRef("nan"))
 	CMPL(bits, U32(bitsActMin))
@@ -43,36 +43,36 @@ func (p precision) blockScale(bits reg.GPVirtual, dst reg.Register) (inv reg.Vec
 	MOVL(U32(p.inv), g)
 	VMOVD(g, c)
 	VMULSS(c, amax, amax)
-	VMOVSS(amax, Mem{Base: dst, Disp: actScale})
+	VMOVSS(amax, Mem{Base: dst, Disp: r.scale})
 	return inv
 }
 
 // putSum stores what a record keeps of the sum of its quants.
-func putSum(sum reg.GPVirtual, dst reg.Register) {
+func (r record) putSum(sum reg.GPVirtual, dst reg.Register) {
 	x := XMM()
 	VXORPS(x, x, x)
 	VCVTSI2SSL(sum, x, x)
-	VMULSS(Mem{Base: dst, Disp: actScale}, x, x)
-	VMOVSS(x, Mem{Base: dst, Disp: actXSum})
+	VMULSS(Mem{Base: dst, Disp: r.scale}, x, x)
+	VMOVSS(x, Mem{Base: dst, Disp: r.xsum})
 	NEGL(sum)
 	SHLL(Imm(3), sum)
-	MOVL(sum, Mem{Base: dst, Disp: actCorr4})
+	MOVL(sum, Mem{Base: dst, Disp: r.corr4})
 	SHLL(Imm(4), sum)
-	MOVL(sum, Mem{Base: dst, Disp: actCorr8})
+	MOVL(sum, Mem{Base: dst, Disp: r.corr8})
 }
 
 // special writes the records of blocks that are zero or not finite.
-func special(dst reg.Register, clear func()) {
+func (r record) special(dst reg.Register, clear func()) {
 	Label("zero")
 	clear()
-	MOVQ(U32(0), Mem{Base: dst, Disp: actScale})
-	MOVQ(U32(0), Mem{Base: dst, Disp: actCorr4})
+	MOVQ(U32(0), Mem{Base: dst, Disp: r.scale})
+	MOVQ(U32(0), Mem{Base: dst, Disp: r.corr4})
 	JMP(LabelRef("next"))
 	Label("nan")
 	clear()
-	MOVQ(U32(bitsNaN), Mem{Base: dst, Disp: actScale})
-	MOVL(U32(0), Mem{Base: dst, Disp: actCorr4})
-	MOVL(U32(bitsNaN), Mem{Base: dst, Disp: actXSum})
+	MOVQ(U32(bitsNaN), Mem{Base: dst, Disp: r.scale})
+	MOVL(U32(0), Mem{Base: dst, Disp: r.corr4})
+	MOVL(U32(bitsNaN), Mem{Base: dst, Disp: r.xsum})
 	JMP(LabelRef("next"))
 }
 
@@ -87,9 +87,10 @@ func fold(x reg.VecVirtual, op func(...Op)) reg.GPVirtual {
 	return g
 }
 
-// quantizeAVX512: a quad is four high digits, then four low ones; a quant is
-// 256·high+low, both signed bytes.
+// quantizeAVX512: a quad of 16 bits is four high digits, then four low ones; a
+// quant is 256·high+low, both signed bytes.
 func quantizeAVX512(p precision) {
+	r := newRecord(p.bits / 8)
 	name := fmt.Sprintf("quantize%dAVX512", p.bits)
 	TEXT(name, NOSPLIT, "func(dst *byte, x *float32, nb int)")
 	Pragma("noescape")
@@ -113,10 +114,16 @@ func quantizeAVX512(p precision) {
 	VPANDD(abs, v[1], m1)
 	VPMAXUD(m1, m, m)
 	inv := ZMM()
-	VBROADCASTSS(p.blockScale(fold512(m, func(o ...Op) { VPMAXUD(o...) }), dst), inv)
+	VBROADCASTSS(p.blockScale(r, fold512(m, func(o ...Op) { VPMAXUD(o...) }), dst), inv)
 	for i := range v {
 		VMULPS(inv, v[i], v[i])
 		VCVTPS2DQ(v[i], v[i])
+		if r.digits == 1 {
+			lo := XMM()
+			VPMOVDB(v[i], lo)
+			VMOVDQU(lo, Mem{Base: dst, Disp: 16 * i})
+			continue
+		}
 		high := ZMM()
 		VPADDD(round, v[i], high)
 		VPSRAD(Imm(8), high, high)
@@ -129,18 +136,22 @@ func quantizeAVX512(p precision) {
 		VMOVDQU(z, Mem{Base: dst, Disp: 32*i + 16})
 	}
 	VPADDD(v[1], v[0], v[0])
-	putSum(fold512(v[0], func(o ...Op) { VPADDD(o...) }), dst)
+	r.putSum(fold512(v[0], func(o ...Op) { VPADDD(o...) }), dst)
 	Label("next")
 	ADDQ(U32(128), x)
-	ADDQ(U32(actRecord), dst)
+	ADDQ(U32(uint32(r.size)), dst)
 	DECQ(nb)
 	JNZ(LabelRef("block"))
 	VZEROUPPER()
 	RET()
-	special(dst, func() {
+	r.special(dst, func() {
 		z := ZMM()
 		VPXORD(z, z, z)
-		VMOVDQU64(z, Mem{Base: dst})
+		if r.digits == 1 {
+			VMOVDQU(z.AsY(), Mem{Base: dst})
+		} else {
+			VMOVDQU64(z, Mem{Base: dst})
+		}
 	})
 }
 
@@ -158,25 +169,25 @@ func fold512(z reg.VecVirtual, op func(...Op)) reg.GPVirtual {
 
 // defineQuadOrder has the shuffle of int16 that quantizeAVX2 wants.
 func defineQuadOrder() Mem {
-	words := GLOBL("quadOrder", RODATA|NOPTR)
+	order := GLOBL("quadOrder", RODATA|NOPTR)
 	DATA(0, U64(0x0706030205040100))
 	DATA(8, U64(0x0f0e0b0a0d0c0908))
-	return words
+	return order
 }
 
 // quantizeAVX2: a quad is the int16 x0, x2, x1, x3.
-func quantizeAVX2(p precision, words Mem) {
-	name := fmt.Sprintf("quantize%dAVX2", p.bits)
+func quantizeAVX2(p precision, order Mem) {
+	name, r := fmt.Sprintf("quantize%dAVX2", p.bits), words
 	TEXT(name, NOSPLIT, "func(dst *byte, x *float32, nb int)")
 	Pragma("noescape")
 	Doc(name + " writes the records of nb blocks of activations.")
 	dst := Load(Param("dst"), GP64())
 	x := Load(Param("x"), GP64())
 	nb := Load(Param("nb"), GP64())
-	abs, order := YMM(), YMM()
+	abs, shuffle := YMM(), YMM()
 	VPCMPEQD(abs, abs, abs)
 	VPSRLD(Imm(1), abs, abs)
-	VBROADCASTI128(words, order)
+	VBROADCASTI128(order, shuffle)
 
 	Label("block")
 	v := [4]reg.VecVirtual{YMM(), YMM(), YMM(), YMM()}
@@ -192,7 +203,7 @@ func quantizeAVX2(p precision, words Mem) {
 		VPMAXUD(a, m, m)
 	}
 	inv := YMM()
-	VBROADCASTSS(p.blockScale(fold256(m, func(o ...Op) { VPMAXUD(o...) }), dst), inv)
+	VBROADCASTSS(p.blockScale(r, fold256(m, func(o ...Op) { VPMAXUD(o...) }), dst), inv)
 	for i := range v {
 		VMULPS(inv, v[i], v[i])
 		VCVTPS2DQ(v[i], v[i])
@@ -201,21 +212,21 @@ func quantizeAVX2(p precision, words Mem) {
 		w := YMM()
 		VPACKSSDW(v[i+1], v[i], w)
 		VPERMQ(Imm(0xd8), w, w)
-		VPSHUFB(order, w, w)
+		VPSHUFB(shuffle, w, w)
 		VMOVDQU(w, Mem{Base: dst, Disp: 16 * i})
 	}
 	VPADDD(v[1], v[0], v[0])
 	VPADDD(v[3], v[2], v[2])
 	VPADDD(v[2], v[0], v[0])
-	putSum(fold256(v[0], func(o ...Op) { VPADDD(o...) }), dst)
+	r.putSum(fold256(v[0], func(o ...Op) { VPADDD(o...) }), dst)
 	Label("next")
 	ADDQ(U32(128), x)
-	ADDQ(U32(actRecord), dst)
+	ADDQ(U32(uint32(r.size)), dst)
 	DECQ(nb)
 	JNZ(LabelRef("block"))
 	VZEROUPPER()
 	RET()
-	special(dst, func() {
+	r.special(dst, func() {
 		y := YMM()
 		VPXOR(y, y, y)
 		VMOVDQU(y, Mem{Base: dst})
