@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestProgramOutput(t *testing.T) {
+	console := "core: tsc 2600 MHz\r\nLeveret: boot OK\r\nMEM usable=1 frames=2\r\na: EINVAL\r\nservices: up\r\nb: 3\r\nEXIT status=0\r\n"
+	if got, want := programOutput(console), "a: EINVAL\nb: 3\n"; got != want {
+		t.Errorf("programOutput = %q, want %q", got, want)
+	}
+	if got := programOutput("nothing"); got != "" {
+		t.Errorf("programOutput of a machine that did not boot = %q", got)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "expected.txt")
+	if err := os.WriteFile(file, []byte("a: 1\nb: 2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := compare(file, "a: 1\nb: 2\n"); err != nil {
+		t.Error(err)
+	}
+	for _, got := range []string{"a: 1\n", "a: 1\nb: 3\n", "a: 1\nb: 2\nc: 4\n", ""} {
+		if err := compare(file, got); !errors.Is(err, errOutput) {
+			t.Errorf("compare with %q: %v, want errOutput", got, err)
+		}
+	}
+}
+
+func TestFindNamesTheUnknown(t *testing.T) {
+	t.Chdir("../../..")
+	if _, err := find([]string{"no-such"}); err == nil {
+		t.Error("find(no-such): no error")
+	}
+	all, err := find(nil)
+	if err != nil || len(all) == 0 {
+		t.Errorf("find() = %v, %v", all, err)
+	}
+}
