@@ -108,7 +108,7 @@ func walk(t testing.TB, what string, g *Grammar, v *Vocabulary, r *rand.Rand) []
 			}
 		}
 		if err := m.Mask(legal); err != nil {
-			t.Fatalf("%s: after %q: %v (room %d, left %d, threads %v)", what, text, err, g.opts.MaxBytes-m.used, m.left(m.threads), m.threads)
+			t.Fatalf("%s: after %q: %v (room %d, left %d, threads %v)", what, text, err, g.opts.MaxBytes-m.used, m.left(m.threads, &m.keys), m.threads)
 		}
 		ids := legalTokens(legal)
 		id := ids[r.IntN(len(ids))]

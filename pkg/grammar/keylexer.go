@@ -32,6 +32,7 @@ type keyLevel struct {
 type keyEntry struct {
 	hash uint64
 	key  string
+	n    int // how many there are, this one included
 	next *keyEntry
 }
 
@@ -75,7 +76,11 @@ func (l *keyLexer) feed(c byte) {
 	case ':':
 		if n > 0 {
 			top := &l.levels[n-1]
-			top.keys = &keyEntry{hashKey(l.key), string(l.key), top.keys}
+			n := 1
+			if top.keys != nil {
+				n += top.keys.n
+			}
+			top.keys = &keyEntry{hashKey(l.key), string(l.key), n, top.keys}
 			top.expectKey = false
 		}
 		l.inKey = false
@@ -100,11 +105,37 @@ func (l *keyLexer) repeated() bool {
 	return false
 }
 
+// most returns how many keys came to the open object that has most.
+func (l *keyLexer) most() int {
+	n := 0
+	for i := range l.levels {
+		if e := l.levels[i].keys; e != nil {
+			n = max(n, e.n)
+		}
+	}
+	return n
+}
+
 // withPrefix returns how many of the keys that came begin like the present one.
 func (l *keyLexer) withPrefix() int {
 	n := 0
 	for e := l.levels[len(l.levels)-1].keys; e != nil; e = e.next {
 		if strings.HasPrefix(e.key, string(l.key)) {
+			n++
+		}
+	}
+	return n
+}
+
+// begun returns how many keys of an undeclared tag came whose spelling begins
+// with prefix.
+func (l *keyLexer) begun(prefix []byte, o *objectShape, tag int) int {
+	if l == nil || len(l.levels) == 0 {
+		return 0
+	}
+	n := 0
+	for e := l.levels[len(l.levels)-1].keys; e != nil; e = e.next {
+		if s := appendSpelled(nil, e.key); strings.HasPrefix(string(s), string(prefix)) && int(o.keys.run(e.key)) == tag {
 			n++
 		}
 	}

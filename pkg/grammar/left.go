@@ -2,8 +2,9 @@ package grammar
 
 // left returns the bytes of a short way from a thread to the end of the text:
 // not always of the shortest, but there is always a byte after which it is less
-// by one. So a text that always leaves room for it comes to its end.
-func (m *machine) left(t *thread) int {
+// by one. So a text that always leaves room for it comes to its end. The keys
+// that came are those of l; nil stands for none.
+func (m *machine) left(t *thread, l *keyLexer) int {
 	n := 0
 	if t.space < 0 {
 		n = 1
@@ -21,21 +22,23 @@ func (m *machine) left(t *thread) int {
 		return n + m.contexts[t.a].rest
 	case kindKey:
 		ctx := m.contexts[t.a]
-		tag := ctx.nearest(ctx.allowed, &m.g.opts)
-		return n + 1 + m.keyBytes(ctx, tag) + 1 + m.afterKey(ctx, tag)
+		if ctx.mode == keysSpelled {
+			return plus(n+1, m.leftOfSpelled(ctx, 0, nil, l))
+		}
+		tag := ctx.nearest(ctx.allowed)
+		return n + 1 + ctx.keyBytes(tag) + 1 + m.afterKey(ctx, tag)
 	case kindDeclared:
 		ctx := m.contexts[t.a]
-		tag := ctx.nearest(ctx.shape.declaredReach[t.b], &m.g.opts)
-		return m.keyBytes(ctx, tag) - int(ctx.shape.declaredDepth[t.b]) + 1 + m.afterKey(ctx, tag)
+		tag := ctx.nearest(ctx.shape.declaredReach[t.b])
+		return ctx.keyBytes(tag) - int(ctx.shape.declaredDepth[t.b]) + 1 + m.afterKey(ctx, tag)
 	case kindKeyTotal:
-		return min(m.leftOfKey(t))
+		return m.leftOfTotal(t, l)
 	case kindKeySpelled:
-		ctx := m.contexts[t.a]
-		tag := ctx.nearest(ctx.shape.spelledReach[t.b], &m.g.opts)
-		if tag >= len(ctx.shape.names) {
-			return int(ctx.shape.spelled.left[t.b]) + 1 + m.afterKey(ctx, tag)
+		var prefix []byte
+		if l != nil {
+			prefix = l.raw
 		}
-		return m.keyBytes(ctx, tag) - int(ctx.shape.spelledDepth[t.b]) + 1 + m.afterKey(ctx, tag)
+		return m.leftOfSpelled(m.contexts[t.a], t.b, prefix, l)
 	case kindColon:
 		return m.afterKey(m.contexts[t.a], int(t.b))
 	case kindFirstItem, kindNextItem:
@@ -44,6 +47,63 @@ func (m *machine) left(t *thread) int {
 		return 0
 	}
 	return plus(n, m.infos[t.frame].rest)
+}
+
+// leftOfSpelled returns the bytes from a state of the spelled automaton on,
+// reached by prefix: by a required key where one can be reached, else by a
+// declared one or by one that did not come.
+func (m *machine) leftOfSpelled(ctx *objectContext, state int32, prefix []byte, l *keyLexer) int {
+	o := ctx.shape
+	reach := o.spelledReach[state]
+	left := never
+	if tag := ctx.nearest(reach); tag >= 0 && tag < len(o.names) {
+		left = ctx.keyBytes(tag) - int(o.spelledDepth[state]) + 1 + m.afterKey(ctx, tag)
+		if o.required[tag] {
+			return left
+		}
+	}
+	for tag := len(o.names); tag < o.tags(); tag++ {
+		if hasTag(reach, tag) && hasTag(ctx.allowed, tag) {
+			key := o.table(tag).enough(state, l.begun(prefix, o, tag))
+			left = min(left, plus(key, 1+m.afterKey(ctx, tag)))
+		}
+	}
+	return left
+}
+
+// leftAtMost bounds what left is for a thread when up to n keys came to an
+// object, whichever they are, of those after which left is not never.
+func (m *machine) leftAtMost(t *thread, n int) int {
+	switch t.kind {
+	case kindKeyTotal:
+		return m.left(t, nil) + freeKeySize
+	case kindKey, kindKeySpelled:
+		ctx := m.contexts[t.a]
+		o := ctx.shape
+		if ctx.mode != keysSpelled {
+			break
+		}
+		left, state := 0, int32(0)
+		if t.kind == kindKey {
+			left = 2
+		} else {
+			state = t.b
+		}
+		reach := o.spelledReach[state]
+		if tag := ctx.nearest(reach); tag >= 0 && tag < len(o.names) && o.required[tag] {
+			break
+		}
+		most := 0
+		for tag := len(o.names); tag < o.tags(); tag++ {
+			if hasTag(reach, tag) && hasTag(ctx.allowed, tag) {
+				most = max(most, plus(o.table(tag).most(state, n), 1+m.afterKey(ctx, tag)))
+			}
+		}
+		if most > 0 {
+			return plus(left, most)
+		}
+	}
+	return m.left(t, nil)
 }
 
 // read returns how many bytes of a key's next character a thread has read; -1
@@ -67,51 +127,41 @@ func (p *pathEnd) read(t *thread) int {
 	return -1
 }
 
-// leftOfKey returns the bytes from inside a key to the end: with the key as it
-// is, or almost, as an undeclared one, and by a required one on whose way it is
-// (never where there is none).
-func (m *machine) leftOfKey(t *thread) (free, required int) {
+// leftOfTotal returns the bytes from inside a key that every string can become:
+// with the key as it is, or almost, as an undeclared one, or by a required one
+// on whose way it is.
+func (m *machine) leftOfTotal(t *thread, l *keyLexer) int {
 	ctx := m.contexts[t.a]
 	keys := ctx.shape.keys
+	var free int
 	if tag := keys.tag[t.b]; tag >= 0 && hasTag(ctx.allowed, int(tag)) && (t.c == 0 || keys.loops(t.b)) {
 		free = subLeft[t.c] + 1 + m.afterKey(ctx, int(tag))
 	} else {
 		free = subLeft[t.c] + 4 + m.afterKey(ctx, ctx.free())
 	}
-	required = never
-	if tag := ctx.nearest(ctx.shape.reach[t.b], &m.g.opts); tag < len(ctx.shape.names) && ctx.shape.required[tag] {
+	if l != nil && (l.sub != subWhole || l.repeated()) {
+		// There are more than 64 characters of one byte. So if fewer than 64^n keys
+		// begin as this one does, n of them make a new one.
+		free++
+		same := l.withPrefix()
+		for of := 64; of <= same; of *= 64 {
+			free++
+		}
+	}
+	required := never
+	if tag := ctx.nearest(ctx.shape.reach[t.b]); tag >= 0 && tag < len(ctx.shape.names) && ctx.shape.required[tag] {
 		for _, p := range ctx.shape.onPath[t.b] {
 			if read := p.read(t); int(p.tag) == tag && read >= 0 {
 				required = min(required, int(p.left)-read+1+m.afterKey(ctx, tag))
 			}
 		}
 	}
-	return free, required
-}
-
-// leftWithKeys is left for a thread in an undeclared key, when the keys that
-// came are known: as many more characters are needed as make it a new one.
-func (m *machine) leftWithKeys(t *thread, l *keyLexer) int {
-	free, required := m.left(t), never
-	if t.kind == kindKeyTotal {
-		free, required = m.leftOfKey(t)
-	}
-	if l.sub == subWhole && !l.repeated() {
-		return min(free, required)
-	}
-	// There are more than 64 characters of one byte. So if fewer than 64^n keys
-	// begin as this one does, n of them make a new one.
-	same := l.withPrefix()
-	n := 1
-	for of := 64; of <= same; of *= 64 {
-		n++
-	}
-	return min(plus(free, n), required)
+	return min(free, required)
 }
 
 // nearest returns the tag, of those that are allowed and in reach, that leads to
-// the end soonest: a required property before any other.
-func (ctx *objectContext) nearest(reach []uint64, o *Options) int {
+// the end soonest: a required property before any other; -1 where there is none.
+func (ctx *objectContext) nearest(reach []uint64) int {
 	first := -1
 	for t := range ctx.shape.tags() {
 		if !hasTag(reach, t) || !hasTag(ctx.allowed, t) {
@@ -124,7 +174,7 @@ func (ctx *objectContext) nearest(reach []uint64, o *Options) int {
 			first = t
 		}
 	}
-	return max(first, 0)
+	return first
 }
 
 // free returns the first tag of undeclared keys that is allowed.
@@ -137,14 +187,11 @@ func (ctx *objectContext) free() int {
 	return 0
 }
 
-// keyBytes returns the bytes of a key's spelling, or those that are set aside
-// for an undeclared one.
-func (m *machine) keyBytes(ctx *objectContext, tag int) int {
+// keyBytes returns the bytes of a declared key's spelling, or those that are set
+// aside for an undeclared one that may be any string.
+func (ctx *objectContext) keyBytes(tag int) int {
 	if tag < len(ctx.shape.names) {
 		return ctx.shape.nameBytes[tag]
-	}
-	if !ctx.shape.total {
-		return int(ctx.shape.spelled.left[0]) + freeKeySize
 	}
 	return freeKeySize
 }

@@ -178,12 +178,16 @@ func TestHostileSchemas(t *testing.T) {
 		"doubling": repeat(60, `{"$ref":"#/$defs/a0","$defs":{`, func(i int) string {
 			return fmt.Sprintf(`"a%d":{"allOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]},`, i, i+1, i+1)
 		}, `"a60":{"type":"string"}}}`),
-		"enum":       repeat(20000, `{"enum":[`, func(i int) string { return fmt.Sprintf(`"value%d",`, i) }, `1]}`),
-		"properties": repeat(2000, `{"type":"object","properties":{`, func(i int) string { return fmt.Sprintf(`"property%d":{"type":"string"},`, i) }, `"x":{}}}`),
-		"nested":     strings.Repeat(`{"items":`, 190) + `true` + strings.Repeat(`}`, 190),
-		"allOf":      repeat(20000, `{"allOf":[`, func(i int) string { return fmt.Sprintf(`{"properties":{"p%d":{"minimum":%d}}},`, i, i) }, `{}]}`),
-		"literal":    `{"const":` + strings.Repeat(`[`, 190) + strings.Repeat(`]`, 190) + `}`,
-		"anchors":    repeat(5000, `{"$defs":{`, func(i int) string { return fmt.Sprintf(`"a%d":{"$anchor":"n%d","items":{"$ref":"#n%d"}},`, i, i, i) }, `"x":true},"$ref":"#n7"}`),
+		"enum":          repeat(20000, `{"enum":[`, func(i int) string { return fmt.Sprintf(`"value%d",`, i) }, `1]}`),
+		"properties":    repeat(2000, `{"type":"object","properties":{`, func(i int) string { return fmt.Sprintf(`"property%d":{"type":"string"},`, i) }, `"x":{}}}`),
+		"nested":        strings.Repeat(`{"items":`, 190) + `true` + strings.Repeat(`}`, 190),
+		"allOf":         repeat(20000, `{"allOf":[`, func(i int) string { return fmt.Sprintf(`{"properties":{"p%d":{"minimum":%d}}},`, i, i) }, `{}]}`),
+		"literal":       `{"const":` + strings.Repeat(`[`, 190) + strings.Repeat(`]`, 190) + `}`,
+		"minProperties": `{"type":"object","minProperties":1000000000}`,
+		"minPattern":    `{"type":"object","patternProperties":{"^a+$":true},"additionalProperties":false,"minProperties":1000000000}`,
+		"minItems":      `{"properties":{"a":{"type":"array","minItems":1000000000}}}`,
+		"two keys":      `{"type":"object","patternProperties":{"^(a|x{900})$":true},"additionalProperties":false,"minProperties":2}`,
+		"anchors":       repeat(5000, `{"$defs":{`, func(i int) string { return fmt.Sprintf(`"a%d":{"$anchor":"n%d","items":{"$ref":"#n%d"}},`, i, i, i) }, `"x":true},"$ref":"#n7"}`),
 	} {
 		g, err := Compile([]byte(schema), nil)
 		if err != nil {

@@ -7,8 +7,12 @@ type mask struct {
 	// conditional ones are legal only if the keys that came permit it.
 	conditional []int32
 	// need is how many bytes the text must have left for the mask to hold: at
-	// most that many does any of the tokens take, with a way to the end.
-	need int
+	// most that many does any of the tokens take, with a way to the end. most is
+	// the same without the tokens.
+	need, most int
+	// keyEnds are the threads in and before undeclared keys in which tokens end,
+	// with the bytes of the longest: what they need depends on the keys that came.
+	keyEnds map[thread]int
 }
 
 // maxList is up to how many tokens are kept as a list.
@@ -32,8 +36,8 @@ func (m *machine) mask(v *Vocabulary, t *thread) *mask {
 	default:
 		w.walk(0, t, false, 0)
 	}
-	k.ids, k.conditional = w.ids, w.conditional
-	k.need = max(k.need, w.need)
+	k.ids, k.conditional, k.keyEnds = w.ids, w.conditional, w.keyEnds
+	k.need, k.most = max(k.need, w.need), max(k.most, w.most)
 	m.maskSize += 1 + len(k.ids)/256
 	if k.base == nil && len(k.ids) > maxList {
 		k.base = make([]uint64, v.words())
@@ -61,9 +65,12 @@ type walker struct {
 	stack       []thread
 	ids         []int32
 	conditional []int32
-	need        int
-	limit       int     // where above 0: bytes that the text has left
-	inKey       []int32 // with a limit: tokens that end inside an undeclared key
+	need, most  int
+	keyEnds     map[thread]int
+	limited     bool
+	limit       int     // where limited: bytes that the text has left
+	after       int     // where limited: bytes that may be left after a token
+	inKey       []int32 // where limited: tokens that end in or before an undeclared key
 }
 
 // emit collects the tokens of a node, after which t is a thread.
@@ -79,20 +86,52 @@ func (w *walker) emit(node int32, t *thread, conditional bool) {
 			id = c.token
 		}
 		if left < 0 {
-			left = w.m.left(t)
-			if w.limit == 0 && (t.kind == kindKeyTotal || t.kind == kindKeySpelled) {
-				left += freeKeySize // the key may be one that came
+			if left = w.left(t); w.limited && left > w.after {
+				return
 			}
 		}
 		w.add(id, left, conditional)
-		if w.limit > 0 && (t.kind == kindKeyTotal || t.kind == kindKeySpelled) {
-			w.inKey = append(w.inKey, id)
+		if w.m.byKeys(t) {
+			if w.limited {
+				w.inKey = append(w.inKey, id)
+			} else {
+				w.keyEnd(*t, id)
+			}
 		}
 	}
 }
 
+// byKeys reports whether the keys that came say how much a thread leaves.
+func (m *machine) byKeys(t *thread) bool {
+	switch t.kind {
+	case kindKeyTotal, kindKeySpelled:
+		return true
+	case kindKey:
+		return m.contexts[t.a].mode == keysSpelled
+	}
+	return false
+}
+
+// left returns what a token that ends in a thread leaves to be written, if few
+// keys came.
+func (w *walker) left(t *thread) int {
+	if w.m.byKeys(t) {
+		return 0
+	}
+	return w.m.left(t, nil)
+}
+
+// keyEnd notes that a token ends in a thread.
+func (w *walker) keyEnd(t thread, id int32) {
+	if w.keyEnds == nil {
+		w.keyEnds = map[thread]int{}
+	}
+	w.keyEnds[t] = max(w.keyEnds[t], int(w.v.offset[id+1]-w.v.offset[id]))
+}
+
 func (w *walker) add(id int32, left int, conditional bool) {
 	w.ids = append(w.ids, id)
+	w.most = max(w.most, left)
 	w.need = max(w.need, plus(int(w.v.offset[id+1]-w.v.offset[id]), left))
 	if conditional {
 		w.conditional = append(w.conditional, id)
@@ -102,7 +141,7 @@ func (w *walker) add(id int32, left int, conditional bool) {
 // walk collects what is below a node of the trie, which thread t has reached
 // after depth bytes.
 func (w *walker) walk(node int32, t *thread, conditional bool, depth int) {
-	if t.kind == kindSpelled && w.limit == 0 {
+	if t.kind == kindSpelled && !w.limited {
 		w.walkSpelled(node, t, conditional)
 		return
 	}
@@ -111,7 +150,7 @@ func (w *walker) walk(node int32, t *thread, conditional bool, depth int) {
 		w.stack = w.m.step(t, w.trie.label[child], w.stack)
 		for k := begin; k < len(w.stack); k++ {
 			u := w.stack[k]
-			if w.limit > 0 && plus(depth+1, w.m.left(&u)) > w.limit {
+			if w.limited && !w.m.byKeys(&u) && plus(depth+1, w.m.left(&u, nil)) > w.limit {
 				continue
 			}
 			c := conditional || w.m.g.keyed && w.m.conditional(&u)
@@ -201,7 +240,8 @@ func (w *walker) walkSpelled(node int32, t *thread, conditional bool) {
 		n++
 	}
 	if inside {
-		w.need = max(w.need, w.v.long+l.worst+w.m.infos[t.frame].rest)
+		w.most = max(w.most, l.worst+w.m.infos[t.frame].rest)
+		w.need = max(w.need, w.v.long+w.most)
 	}
 }
 
@@ -257,7 +297,8 @@ func (w *walker) inString(t *thread, k *mask) bool {
 				}
 			}
 		}
-		k.need = w.v.long + w.m.left(t) + 12
+		k.most = w.m.left(t, nil) + 12
+		k.need = w.v.long + k.most
 		w.trie, w.closers = out.trie, out.list
 		after := w.m.close(t.frame, 0)
 		if out.trie.item[0] >= 0 {
@@ -267,11 +308,30 @@ func (w *walker) inString(t *thread, k *mask) bool {
 		return true
 	case kindTotal, kindKeyTotal:
 		k.base = in.all
-		k.need = w.v.long + w.m.left(t) + 18
+		k.most = w.mostOfTotal(t)
+		k.need = w.v.long + k.most
 		w.closeTotal(t, out)
 		return true
 	}
 	return false
+}
+
+// mostOfTotal bounds what a token leaves to be written that goes on in a string
+// or key by a total automaton.
+func (w *walker) mostOfTotal(t *thread) int {
+	if t.kind == kindTotal {
+		u := *t
+		u.c = int32(subEscape) // whatever the next character is
+		return w.m.left(&u, nil) + 18
+	}
+	ctx := w.m.contexts[t.a]
+	most := 0
+	for tag := len(ctx.shape.names); tag < ctx.shape.tags(); tag++ {
+		if hasTag(ctx.allowed, tag) {
+			most = max(most, w.m.afterKey(ctx, tag))
+		}
+	}
+	return plus(most, freeKeySize+18)
 }
 
 // closeTotal collects the tokens that end a string or key that is read by a
@@ -289,6 +349,7 @@ func (w *walker) closeTotal(t *thread, out *closingTokens) {
 	type place struct {
 		left        int
 		conditional bool
+		keyEnds     []thread
 	}
 	verdicts := map[int32]map[int32]place{} // by tag, by node of the trie
 	judge := func(tag int32) map[int32]place {
@@ -307,13 +368,13 @@ func (w *walker) closeTotal(t *thread, out *closingTokens) {
 		}
 		s := walker{m: w.m, v: w.v, trie: out.trie}
 		s.visit(0, &after, w.m.g.keyed && w.m.conditional(&after), func(node int32, u *thread, c bool) {
-			p, ok := v[node]
-			left := w.m.left(u)
-			if ok {
-				c = c || p.conditional
-				left = max(left, p.left)
+			p := v[node]
+			p.conditional = p.conditional || c
+			p.left = max(p.left, w.left(u))
+			if w.m.byKeys(u) {
+				p.keyEnds = append(p.keyEnds, *u)
 			}
-			v[node] = place{left, c}
+			v[node] = p
 		})
 		return v
 	}
@@ -336,6 +397,9 @@ func (w *walker) closeTotal(t *thread, out *closingTokens) {
 		}
 		if p, ok := judge(tag)[c.node]; ok {
 			w.add(c.token, p.left, p.conditional)
+			for _, u := range p.keyEnds {
+				w.keyEnd(u, c.token)
+			}
 		}
 	}
 }

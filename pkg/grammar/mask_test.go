@@ -25,7 +25,7 @@ func checkMask(t *testing.T, what string, m *Matcher) {
 		got := legal[id/64]>>(id%64)&1 != 0
 		text := v.bytes(int32(id))
 		want := len(text) > 0 && !m.finished && m.simulate(text) == len(text)
-		if want && m.left(m.next)+len(text) > m.g.opts.MaxBytes-m.used {
+		if want && m.left(m.next, &m.scratch)+len(text) > m.g.opts.MaxBytes-m.used {
 			want = false
 		}
 		if len(text) == 0 {

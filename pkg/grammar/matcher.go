@@ -162,11 +162,15 @@ func (t *Matcher) simulate(text []byte) int {
 	return len(text)
 }
 
-// left returns the bytes of a short way from the threads to the end.
-func (t *Matcher) left(threads []thread) int {
+// left returns the bytes of a short way from the threads to the end; keys has
+// read the text up to them.
+func (t *Matcher) left(threads []thread, keys *keyLexer) int {
+	if !t.g.keyed {
+		keys = nil
+	}
 	left := never
 	for i := range threads {
-		left = min(left, t.m.left(&threads[i]))
+		left = min(left, t.m.left(&threads[i], keys))
 	}
 	return left
 }
@@ -193,7 +197,7 @@ func (t *Matcher) accept(text []byte) error {
 		}
 		return fmt.Errorf("%w: byte %d: %q", ErrRefused, t.used+n, text[n])
 	}
-	if left := t.left(t.next); left > t.g.opts.MaxBytes-t.used-len(text) {
+	if left := t.left(t.next, &t.scratch); left > t.g.opts.MaxBytes-t.used-len(text) {
 		return fmt.Errorf("%w: byte %d: %d more bytes are needed to end the text, which has at most %d (Options.MaxBytes)", ErrLimit, t.used+len(text), left, t.g.opts.MaxBytes)
 	}
 	t.threads, t.next = t.next, t.threads
@@ -291,14 +295,12 @@ func (t *Matcher) Mask(legal []uint64) error {
 // fillMask sets the tokens that are legal by the automaton. It reports false
 // where there is none.
 func (t *Matcher) fillMask(legal []uint64, found *bool) bool {
-	room := t.g.opts.MaxBytes - t.used
+	room, after := t.room()
 	fresh := true
-	tight := false
 	for i := range t.threads {
 		k := t.m.mask(t.v, &t.threads[i])
-		if k.need > room {
-			tight = true
-			break
+		if k.need > room || k.most > after || len(k.keyEnds) > 0 && t.keysNeed(k, room, after) {
+			return t.tightMask(legal, room, after, found)
 		}
 		if k.base != nil {
 			*found = true
@@ -319,9 +321,6 @@ func (t *Matcher) fillMask(legal []uint64, found *bool) bool {
 		}
 		*found = *found || len(k.ids) > 0
 	}
-	if tight {
-		return t.tightMask(legal, room, found)
-	}
 	for i := range t.threads {
 		for _, id := range t.m.mask(t.v, &t.threads[i]).conditional {
 			if !t.permitted(id) {
@@ -335,6 +334,24 @@ func (t *Matcher) fillMask(legal []uint64, found *bool) bool {
 	return *found
 }
 
+// room returns how many bytes the next token may take together with what is
+// then left to be written, and how many may be left after it.
+func (t *Matcher) room() (room, after int) {
+	return t.g.opts.MaxBytes - t.used, never
+}
+
+// keysNeed reports whether a token of a mask might leave too little room for a
+// key that did not come.
+func (t *Matcher) keysNeed(k *mask, room, after int) bool {
+	n := t.keys.most() + t.v.long/4 + 1
+	for u, size := range k.keyEnds {
+		if left := t.m.leftAtMost(&u, n); plus(size, left) > room || left > after {
+			return true
+		}
+	}
+	return false
+}
+
 // permitted reports whether the keys that came permit a token that is legal by
 // the automaton.
 func (t *Matcher) permitted(id int32) bool {
@@ -345,12 +362,12 @@ func (t *Matcher) permitted(id int32) bool {
 	return t.simulate(text) == len(text)
 }
 
-// tightMask sets the tokens after which the text can still end within room
-// bytes.
-func (t *Matcher) tightMask(legal []uint64, room int, found *bool) bool {
+// tightMask sets the tokens after which the text can still end: within room
+// bytes, and after bytes after the token.
+func (t *Matcher) tightMask(legal []uint64, room, after int, found *bool) bool {
 	clear(legal)
 	*found = false
-	w := walker{m: t.m, v: t.v, trie: t.v.trie, limit: room}
+	w := walker{m: t.m, v: t.v, trie: t.v.trie, limited: true, limit: room, after: after}
 	for i := range t.threads {
 		w.walk(0, &t.threads[i], false, 0)
 	}
@@ -361,7 +378,7 @@ func (t *Matcher) tightMask(legal []uint64, room int, found *bool) bool {
 	}
 	if len(w.inKey) > 0 {
 		inKey := t.v.set(w.inKey)
-		ids = slices.DeleteFunc(ids, func(id int32) bool { return hasTag(inKey, int(id)) && !t.keyFits(t.v.bytes(id), room) })
+		ids = slices.DeleteFunc(ids, func(id int32) bool { return hasTag(inKey, int(id)) && !t.fits(t.v.bytes(id), room, after) })
 	}
 	for _, id := range ids {
 		setBit(legal, id)
@@ -370,16 +387,12 @@ func (t *Matcher) tightMask(legal []uint64, room int, found *bool) bool {
 	return *found
 }
 
-// keyFits reports whether after text, which ends inside an undeclared key, there
-// is room to make it one that did not come before.
-func (t *Matcher) keyFits(text []byte, room int) bool {
+// fits reports whether after text there is room for a way to the end, by the
+// keys that came.
+func (t *Matcher) fits(text []byte, room, after int) bool {
 	if t.simulate(text) < len(text) {
 		return false
 	}
-	return slices.ContainsFunc(t.next, func(u thread) bool {
-		if u.kind != kindKeyTotal && u.kind != kindKeySpelled {
-			return len(text)+t.m.left(&u) <= room
-		}
-		return len(text)+t.m.leftWithKeys(&u, &t.scratch) <= room
-	})
+	left := t.left(t.next, &t.scratch)
+	return len(text)+left <= room && left <= after
 }

@@ -35,6 +35,9 @@ type objectShape struct {
 	tools                       []*node // of a tool call: what "arguments" must be, by the tool
 	nextRequired                []int   // the first required property from i on
 	freeKeys                    int     // undeclared keys, up to 2^20
+	// tables say how long undeclared keys are, by tag, and for all of them; they
+	// are made when they are needed. See table.
+	tables []*keyTable
 
 	height, size int
 }
@@ -88,22 +91,26 @@ func (o *objectShape) leastHeight() int {
 	}
 	if needed > 0 {
 		// The flattest others.
-		var heights []int
+		type others struct{ height, keys int }
+		var list []others
 		for i, r := range o.required {
 			if !r {
-				heights = append(heights, o.nodes[i].height)
+				list = append(list, others{o.nodes[i].height, 1})
 			}
 		}
 		for _, f := range o.free {
-			for range o.freeCount(needed) {
-				heights = append(heights, f.height)
+			list = append(list, others{f.height, o.freeCount(needed)})
+		}
+		slices.SortFunc(list, func(a, b others) int { return a.height - b.height })
+		for _, e := range list {
+			if needed > 0 {
+				height = max(height, e.height)
+				needed -= e.keys
 			}
 		}
-		slices.Sort(heights)
-		if len(heights) < needed {
+		if needed > 0 {
 			return never
 		}
-		height = max(height, heights[needed-1])
 	}
 	return plus(height, 1)
 }
@@ -154,14 +161,9 @@ func (o *objectShape) rest(n int, sel int32, has func(i int) bool, opts *Options
 			property(o.nameBytes[i], e)
 		}
 	}
-	if left > 0 && o.total {
-		for _, f := range o.free {
-			if f.height < never {
-				for left > 0 && size < never {
-					property(freeKeySize, f)
-				}
-				break
-			}
+	if o.total && o.spelled == nil {
+		for left > 0 && size <= opts.MaxBytes && o.free[0].height < never {
+			property(freeKeySize, o.free[0])
 		}
 	}
 	for i := len(o.names) - 1; i >= 0 && left > 0; i-- {
@@ -169,15 +171,44 @@ func (o *objectShape) rest(n int, sel int32, has func(i int) bool, opts *Options
 			property(o.nameBytes[i], o.nodes[i])
 		}
 	}
-	for _, f := range o.free {
-		for !o.total && left > 0 && f.size < never && size < never {
-			property(int(o.spelled.left[0])+freeKeySize, f)
+	for o.spelled != nil && left > 0 && size <= opts.MaxBytes {
+		key, e := o.freeBytes(n)
+		property(key, e)
+		if key >= never {
+			size = never
 		}
 	}
 	if n == begun && begun == 0 {
 		size += comma
 	}
 	return size
+}
+
+// freeBytes returns the bytes that are enough for a new undeclared key when up
+// to n came, and what it must be at worst.
+func (o *objectShape) freeBytes(n int) (key int, e *node) {
+	key = never
+	all := o.table(o.tags())
+	if all.total[0] > 0 {
+		key = all.most(0, n)
+	}
+	for _, f := range o.free {
+		if f.height < never && (e == nil || f.size > e.size) {
+			e = f
+		}
+	}
+	for i, f := range o.free {
+		// Those of one kind, if there are always some left.
+		if f.height < never && len(o.free) > 1 {
+			if k := o.table(len(o.names) + i).enough(0, n); plus(k, f.size) < plus(key, e.size) {
+				key, e = k, f
+			}
+		}
+	}
+	if e == nil {
+		e = &node{size: never}
+	}
+	return key, e
 }
 
 // compileKeys builds the automata of keys, where keys, free and the rest are
