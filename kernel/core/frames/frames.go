@@ -287,6 +287,13 @@ func (a *Allocator) Release(pa uint64) {
 // Count returns the count of the allocated block at pa.
 func (a *Allocator) Count(pa uint64) uint64 { return uint64(*a.word(pa) & countMask) }
 
+// Owns reports whether the frame at pa heads a block that is allocated. It is
+// false for RAM that was never given to the allocator, such as the kernel's
+// image; of addresses that are no RAM it must not be asked.
+func (a *Allocator) Owns(pa uint64) bool {
+	return pa>>sectionShift < a.section && *a.word(pa)>>stateShift == stateUsed
+}
+
 // Order returns the order of the allocated block at pa.
 func (a *Allocator) Order(pa uint64) uint64 { return uint64(*a.word(pa) >> orderShift & 31) }
 
