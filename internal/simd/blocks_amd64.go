@@ -44,7 +44,7 @@ const actsInCache = 256 << 10
 // Weights are prefetched for the next tiles, or, where tiles are longer than
 // farAhead, nearAhead bytes further in the same ones.
 const (
-	farAhead  = 128 << 10
+	farAhead  = 256 << 10
 	nearAhead = 8 << 10
 )
 

@@ -193,10 +193,10 @@ func (k pairKernel) groups(t int) {
 	for r := range 2 {
 		at := GP64()
 		LEAQ(tile(r, p, 0), at)
-		PREFETCHT1(Mem{Base: at, Index: ahead, Scale: 1})
+		PREFETCHT0(Mem{Base: at, Index: ahead, Scale: 1})
 		LEAQ(tile(r, q, 0), at)
 		for o := 0; o < k.quants; o += 64 {
-			PREFETCHT1(Mem{Base: at, Index: ahead, Scale: 1, Disp: o})
+			PREFETCHT0(Mem{Base: at, Index: ahead, Scale: 1, Disp: o})
 		}
 	}
 	Label(label("fetched"))
