@@ -200,7 +200,7 @@ func (o *objectShape) freeBytes(n int) (key int, e *node) {
 	for i, f := range o.free {
 		// Those of one kind, if there are always some left.
 		if f.height < never && len(o.free) > 1 {
-			if k := o.table(len(o.names) + i).enough(0, n); plus(k, f.size) < plus(key, e.size) {
+			if k := o.table(len(o.names)+i).enough(0, n); plus(k, f.size) < plus(key, e.size) {
 				key, e = k, f
 			}
 		}
