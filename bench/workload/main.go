@@ -59,6 +59,9 @@ func main() {
 	// other need two, also on one processor.
 	runtime.GOMAXPROCS(max(4, runtime.NumCPU()))
 	runtime.LockOSThread()
+	if os.Getpid() == 1 {
+		mountMissing()
+	}
 	if *thp != "" {
 		if err := os.WriteFile(thpFile, []byte(*thp), 0); err != nil {
 			fmt.Println("SKIP thp", err)
