@@ -19,10 +19,10 @@ const (
 
 	// Memory objects.
 
-	// ObjectCreate(tag) → handle: an empty object of size 0 with one
+	// ObjectCreate(ino) → handle: an empty object of size 0 with one
 	// reference. ENOMEM.
 	HyperObjectCreate = 0x1100
-	// ObjectInPlace(address, size, tag) → handle: an object over a stretch of
+	// ObjectInPlace(address, size, ino) → handle: an object over a stretch of
 	// the initramfs (a direct-map address, any alignment), whose frames core
 	// does not own. A write, or a page that a mapping dirties, copies the
 	// page first. ENOMEM.
@@ -156,19 +156,24 @@ const (
 	KindPath           // O_PATH: only fstat, close, dup and *at
 )
 
-// ObjectHead begins every memory object. Core writes it under its lock;
-// services read it with atomic loads, and may store times and Tag.
+// ObjectHead begins every memory object. Core writes Size, Pages, References
+// and Writers under its lock; services read them with atomic loads and own
+// the rest, which core reads for the calls that it serves alone (fstat).
 type ObjectHead struct {
 	Size       uint64 // bytes
 	Pages      uint64 // 4 KiB frames that the object owns
 	References uint64
-	Tag        uint64 // services' own: the inode number
-	Atime      int64  // ns since 1970
+	Writers    uint64 // shared writable mappings
+	MaxPages   uint64 // core refuses to own more; 0: no limit
+	Atime      int64  // ns since 1970; core sets Mtime and Ctime when it writes
 	Mtime      int64
 	Ctime      int64
+	Dev        uint64 // st_dev
+	Ino        uint64 // st_ino
+	Nlink      uint64
+	Mode       uint32 // type and permissions
+	UID, GID   uint32
 	Seals      uint32 // F_SEAL_*: core refuses writes and resizes
-	Writers    uint32 // shared writable mappings
-	MaxPages   uint64 // refuse to own more; 0: no limit
 }
 
 // FileHead begins what core keeps of an open file description.
@@ -181,19 +186,6 @@ type FileHead struct {
 	Tag        uint64 // services' own
 	NoFast     uint32 // not 0: forward reads and writes (locks, watches)
 	_          uint32
-	Stat       Stat // of an object's file what fstat answers, but size, blocks and times
-}
-
-// Stat is struct stat of x86_64 (144 bytes).
-type Stat struct {
-	Dev, Ino, Nlink       uint64
-	Mode, UID, GID, _     uint32
-	Rdev                  uint64
-	Size, BlkSize, Blocks int64
-	Atime, AtimeNsec      int64
-	Mtime, MtimeNsec      int64
-	Ctime, CtimeNsec      int64
-	_                     [3]int64
 }
 
 // BootInfo is what services need to know of the machine.
@@ -249,7 +241,7 @@ type Map struct {
 	Start, End uint64
 	Offset     uint64 // in the object, bytes
 	Object     uint64 // handle, or 0: anonymous
-	Tag        uint64 // the object's
+	Ino        uint64 // the object's
 	Prot       uint32 // PROT_*
 	Flags      uint32 // MAP_SHARED, MAP_GROWSDOWN, MAP_LOCKED
 	Resident   uint64 // bytes
