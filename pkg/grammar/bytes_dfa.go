@@ -1,9 +1,8 @@
 package grammar
 
-import "math"
-
-// never is the distance to what cannot be reached.
-const never = math.MaxInt32
+// never is the distance to what cannot be reached: more than any text has bytes,
+// and so little that a few of them can be added in 32 bits.
+const never = 1 << 29
 
 // A bytesDFA is a deterministic automaton over bytes, of strings in their
 // canonical spelling or of numbers. State 0 is the first, and every state can

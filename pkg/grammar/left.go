@@ -1,5 +1,10 @@
 package grammar
 
+import (
+	"slices"
+	"unicode/utf8"
+)
+
 // left returns the bytes of a short way from a thread to the end of the text:
 // not always of the shortest, but there is always a byte after which it is less
 // by one. So a text that always leaves room for it comes to its end. The keys
@@ -214,7 +219,7 @@ func (m *machine) afterKey(ctx *objectContext, tag int) int {
 func (l *stringLang) leftOf(t *thread) int {
 	switch t.kind {
 	case kindFree:
-		missing := l.min - int(t.c)
+		missing := min(l.min-int(t.c), never)
 		if t.b != 0 {
 			missing--
 		}
@@ -223,11 +228,15 @@ func (l *stringLang) leftOf(t *thread) int {
 		if t.c == 0 {
 			return int(l.totalLeft[t.b]) + 1
 		}
-		worst := int32(0)
-		for _, d := range l.totalLeft {
-			worst = max(worst, d)
+		// On the way of the character that leads to the end, or on another's.
+		left := subLeft[t.c] + int(l.totalWorst) + 1
+		if best := l.totalBest[t.b]; best >= 0 {
+			p := pathEnd{next: best}
+			if read := p.read(t); read >= 0 {
+				left = min(left, len(appendSpelled(nil, string(best)))-read+int(l.totalLeft[l.dfa.step(t.b, best)])+1)
+			}
 		}
-		return subLeft[t.c] + int(worst) + 1
+		return left
 	}
 	if l.min == 0 && l.max < 0 {
 		return int(l.bytes.left[t.b]) + 1
@@ -252,26 +261,25 @@ func (l *stringLang) leastBytes() int {
 	return l.leftOf(&t)
 }
 
-// measureTotal finds the bytes from each state of a total automaton to the end.
+// measureTotal finds the bytes from each state of a total automaton to the end,
+// and the character that leads there.
 func (l *stringLang) measureTotal(w *work) error {
 	d := l.dfa
-	cost := make([]int32, len(d.bounds))
+	runes, cost := make([]rune, len(d.bounds)), make([]int32, len(d.bounds))
 	for k, lo := range d.bounds {
 		hi := rune(maxRune)
 		if k+1 < len(d.bounds) {
 			hi = d.bounds[k+1] - 1
 		}
-		switch {
-		case hi >= 0x20 && lo < 0x80 && !(lo == hi && (lo == '"' || lo == '\\')):
-			cost[k] = 1
-		case lo >= 0x20 && lo < 0x80:
-			cost[k] = 2
-		default:
-			cost[k] = 6
+		runes[k] = cheapest(lo, hi)
+		cost[k] = never
+		if runes[k] >= 0 {
+			cost[k] = int32(len(appendSpelled(nil, string(runes[k]))))
 		}
 	}
-	l.totalLeft = make([]int32, len(d.tag))
+	l.totalLeft, l.totalBest = make([]int32, len(d.tag)), make([]rune, len(d.tag))
 	for s, tag := range d.tag {
+		l.totalBest[s] = -1
 		if tag < 0 {
 			l.totalLeft[s] = never
 		}
@@ -283,12 +291,31 @@ func (l *stringLang) measureTotal(w *work) error {
 		}
 		for s := len(d.tag) - 1; s >= 0; s-- {
 			for k, t := range d.row(int32(s)) {
-				if l.totalLeft[t] < never && l.totalLeft[t]+cost[k] < l.totalLeft[s] {
-					l.totalLeft[s] = l.totalLeft[t] + cost[k]
+				if left := plus(int(l.totalLeft[t]), int(cost[k])); left < int(l.totalLeft[s]) {
+					l.totalLeft[s], l.totalBest[s] = int32(left), runes[k]
 					changed = true
 				}
 			}
 		}
 	}
+	l.totalWorst = slices.Max(l.totalLeft)
 	return nil
+}
+
+// cheapest returns the character from lo to hi that takes fewest bytes in a
+// string, or -1 where only halves of surrogate pairs are among them.
+func cheapest(lo, hi rune) rune {
+	best, bytes := rune(-1), 7
+	for r := lo; r <= min(hi, 0x80); r++ {
+		if n := len(appendSpelled(nil, string(r))); n < bytes {
+			best, bytes = r, n
+		}
+	}
+	if best < 0 && utf8.ValidRune(lo) {
+		return lo
+	}
+	if best < 0 && hi > 0xdfff {
+		return 0xe000
+	}
+	return best
 }

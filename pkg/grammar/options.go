@@ -1,6 +1,9 @@
 package grammar
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Options say what is compiled and how far. The zero value, and nil, are the
 // defaults.
@@ -24,7 +27,7 @@ type Options struct {
 	Ignore []string
 
 	// MaxBytes bounds the text: what is legal always leaves room for the end;
-	// 65,536 by default.
+	// 65,536 by default, at most 2^28.
 	MaxBytes int
 	// MaxDepth bounds how deep arrays and objects nest, a tool call's own
 	// included; 32 by default, at most 1,000.
@@ -53,11 +56,11 @@ func (o *Options) withDefaults() (Options, error) {
 		usual, max int
 	}{
 		{"Blanks", &r.Blanks, 0, 64},
-		{"MaxBytes", &r.MaxBytes, 1 << 16, 1 << 30},
+		{"MaxBytes", &r.MaxBytes, 1 << 16, 1 << 28},
 		{"MaxDepth", &r.MaxDepth, 32, 1000},
 		{"MaxNumber", &r.MaxNumber, 64, 200},
 		{"MaxSchema", &r.MaxSchema, 1 << 20, 1 << 30},
-		{"MaxWork", &r.MaxWork, 20_000_000, 1 << 40},
+		{"MaxWork", &r.MaxWork, 20_000_000, math.MaxInt},
 	} {
 		if *l.value < 0 || *l.value > l.max {
 			return r, fmt.Errorf("%w: Options.%s is %d, expected 0 to %d", ErrLimit, l.name, *l.value, l.max)

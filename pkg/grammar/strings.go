@@ -14,8 +14,12 @@ type stringLang struct {
 	// need[m][s] is the least number, m or more, of code points that lead from
 	// state s of bytes to the end; for m up to min.
 	need [][]int32
-	// totalLeft is the bytes from each state of a total automaton to the end.
-	totalLeft []int32
+	// totalLeft is the bytes from each state of a total automaton to the end,
+	// totalBest the character that leads there (-1: none is needed), and
+	// totalWorst the most bytes of any state.
+	totalLeft  []int32
+	totalBest  []rune
+	totalWorst int32
 	worst     int // bytes to the end from the worst state, the quote included
 }
 

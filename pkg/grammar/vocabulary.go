@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -70,8 +71,8 @@ func NewVocabulary(n int, bytes func(id int) []byte, eos []int) (*Vocabulary, er
 	for id := range n {
 		if _, end := slices.BinarySearch(v.eos, id); !end {
 			t := bytes(id)
-			if len(v.text)+len(t) > 1<<31 {
-				return nil, fmt.Errorf("%w: the tokens have more than 2^31 bytes", ErrVocabulary)
+			if len(v.text) > math.MaxInt32-len(t) {
+				return nil, fmt.Errorf("%w: the tokens have 2^31 bytes or more", ErrVocabulary)
 			}
 			v.text = append(v.text, t...)
 			v.long = max(v.long, len(t))
