@@ -130,7 +130,7 @@ func (r *runner) check(name string) error {
 		c.Output = os.Stdout
 	}
 	result, err := machine.Run(r.ctx, c)
-	got := programOutput(string(result.Console))
+	got := machine.ProgramOutput(result.Console)
 	if err == nil && result.Status != 0 {
 		err = fmt.Errorf("exit status %d, want 0", result.Status)
 	}

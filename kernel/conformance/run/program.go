@@ -46,38 +46,6 @@ func runNatively(ctx context.Context, binary string) (string, error) {
 	return string(out), nil
 }
 
-// programOutput is what the program wrote on the console: what stands between
-// the kernel's first and last line, without lines that the kernel wrote itself.
-func programOutput(console string) string {
-	_, text, found := strings.Cut(clean(console), "Leveret: boot OK\n")
-	if !found {
-		return ""
-	}
-	if i := strings.LastIndex(text, "EXIT status="); i >= 0 {
-		text = text[:i]
-	}
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		if !ofKernel(line) {
-			out.WriteString(line)
-		}
-	}
-	return out.String()
-}
-
-// ofKernel tells whether a line of the console is the kernel's own.
-func ofKernel(line string) bool {
-	for _, prefix := range []string{"core: ", "services: ", "Leveret: ", "MEM ", "SELFTEST ", "CPUS ", "CPU ", "TICKS "} {
-		if strings.HasPrefix(line, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// clean turns a terminal's line ends into those of files.
-func clean(console string) string { return strings.ReplaceAll(console, "\r\n", "\n") }
-
 func lines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }

@@ -7,16 +7,6 @@ import (
 	"testing"
 )
 
-func TestProgramOutput(t *testing.T) {
-	console := "core: tsc 2600 MHz\r\nLeveret: boot OK\r\nMEM usable=1 frames=2\r\na: EINVAL\r\nservices: up\r\nb: 3\r\nEXIT status=0\r\n"
-	if got, want := programOutput(console), "a: EINVAL\nb: 3\n"; got != want {
-		t.Errorf("programOutput = %q, want %q", got, want)
-	}
-	if got := programOutput("nothing"); got != "" {
-		t.Errorf("programOutput of a machine that did not boot = %q", got)
-	}
-}
-
 func TestCompare(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "expected.txt")
 	if err := os.WriteFile(file, []byte("a: 1\nb: 2\n"), 0o644); err != nil {
