@@ -154,20 +154,14 @@ func (o *heapObject) grow(end int64) {
 	}
 }
 
-// own is services' memory as user memory: the address is an index.
-type own []byte
-
-func (b own) In(dst []byte, addr uint64) int  { return copy(dst, b[addr:]) }
-func (b own) Out(addr uint64, src []byte) int { return copy(b[addr:], src) }
-
 // ReadAt implements Object.
 func (o *heapObject) ReadAt(p []byte, off int64) (int, Errno) {
-	return o.Read(off, own(p), 0, len(p))
+	return o.Read(off, &usermem.Own{B: p}, 0, len(p))
 }
 
 // WriteAt implements Object.
 func (o *heapObject) WriteAt(p []byte, off int64) (int, Errno) {
-	return o.Write(off, own(p), 0, len(p))
+	return o.Write(off, &usermem.Own{B: p}, 0, len(p))
 }
 
 // Resize implements Object.

@@ -55,14 +55,19 @@ func (v *Vector) Load(m Memory, buf []byte, addr, count uint64) Errno {
 			if int64(p.Len) < 0 {
 				return unix.EINVAL
 			}
-			if !Valid(p.Addr, p.Len) {
-				return unix.EFAULT
-			}
-			p.Len = min(p.Len, uint64(MaxTransfer-v.left))
-			v.left += int64(p.Len)
 			v.parts = append(v.parts, p)
 		}
 		i += n
+	}
+	// A length that is wrong comes before an address that is.
+	for i := range v.parts {
+		p := &v.parts[i]
+		if !Valid(p.Addr, p.Len) {
+			v.left = 0
+			return unix.EFAULT
+		}
+		p.Len = min(p.Len, uint64(MaxTransfer-v.left))
+		v.left += int64(p.Len)
 	}
 	return 0
 }

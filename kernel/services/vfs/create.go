@@ -276,3 +276,16 @@ func (ns *Namespace) drop(dir, e *Entry, now int64) {
 	}
 	e.inode.setLinks(n, now)
 }
+
+// MakeAnonymous makes an inode that no directory will name: of a memfd, a
+// pipe, an eventfd.
+func (fs *FileSystem) MakeAnonymous(c *Caller, mode uint32, now int64) (*Inode, Errno) {
+	return fs.makeFile(c, nil, mode, 0, now)
+}
+
+// NewAnonymous is an entry for such an inode; name is its whole path.
+func NewAnonymous(name string, i *Inode) *Entry {
+	e := NewEntry(nil, name, i)
+	e.removed = i.IsRegular()
+	return e
+}

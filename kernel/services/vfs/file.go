@@ -25,7 +25,7 @@ type (
 	// wait does so until the readiness object has the bits. A handle of 0 is
 	// always ready.
 	Pollable interface {
-		Ready(write bool) (handle uint64, bits uint32)
+		Ready(f *File, write bool) (handle uint64, bits uint32)
 	}
 	// A Controller serves ioctl(2). It returns a value, or ENOTTY.
 	Controller interface {

@@ -33,8 +33,8 @@ func LegacyHow(flags, mode uint32) How {
 	return h
 }
 
-// check refuses combinations as build_open_flags of Linux does.
-func (h *How) check() Errno {
+// Check refuses combinations as build_open_flags of Linux does.
+func (h *How) Check() Errno {
 	f := h.Flags
 	if f&^uint32(openFlags) != 0 || h.Resolve&Beneath != 0 && h.Resolve&InRoot != 0 {
 		return unix.EINVAL
@@ -69,7 +69,7 @@ func (h *How) access() uint32 {
 // Open opens or makes a file. The caller has a descriptor for it already, so
 // that EMFILE comes before what is wrong with the path.
 func (ns *Namespace) Open(w *Walk, c *Caller, dir *Entry, path []byte, h How) (*File, Errno) {
-	if e := h.check(); e != 0 {
+	if e := h.Check(); e != 0 {
 		return nil, e
 	}
 	if len(path) == 0 {
