@@ -1,0 +1,162 @@
+package tasks
+
+import "strings"
+
+// ways says by which rules something is asked for: as an imperative, as a
+// question, and after "tell me". Kinds that have formulas have none here.
+var ways = map[Kind]map[Want][3]string{
+	Read:      {Size: {"iSize", "qSize", "howBig"}, FirstLine: {"iFirst", "qFirst", "howFirst"}, Content: {"iWhole", "qWhole", "howWhole"}},
+	List:      {Count: {"iCount", "qCount", "howMany"}, Names: {"iNames", "qNames", "howNames"}},
+	Compute:   {Result: {"iCompute", "qCompute", "howCompute"}},
+	Write:     {Result: {"iWrite"}},
+	ReadWrite: {Content: {"iCopy"}, Size: {"iCopySize"}, FirstLine: {"iCopyFirst"}},
+}
+
+// template makes up a phrasing of the training set.
+func (r random) template(k Kind, w Want) Phrasing {
+	p := Phrasing{Kind: k, Want: w}
+	switch k {
+	case Compute:
+		r.computeTemplate(&p)
+	case ReadCompute:
+		r.fileTemplate(&p)
+	default:
+		p.Text = r.request(ways[k][w])
+	}
+	p.Text = r.spoil(p.Text)
+	return p
+}
+
+// request makes a request by the rules for its three forms.
+func (r random) request(way [3]string) string {
+	x := r.Float64()
+	switch {
+	case way[1] == "" || x < 0.62:
+		return r.imperative(r.expand("<" + way[0] + ">"))
+	case x < 0.86:
+		return r.question(r.expand("<" + way[1] + ">"))
+	}
+	return r.imperative(r.expand("<know>[ | | | |: ]<" + way[2] + ">"))
+}
+
+func (r random) imperative(text string) string {
+	pre, post := r.expand("<pre>"), r.expand("<post>")
+	if strings.HasPrefix(text, "{") && r.chance(0.8) {
+		pre = ""
+	}
+	if strings.HasSuffix(text, "{text}") { // where it ends could not be known
+		post = pick(r, "", "", "", "", "", "", "", "", ".")
+	}
+	return r.capital(pre + text + post)
+}
+
+func (r random) question(text string) string {
+	return r.capital(r.expand("<qpre>") + text + r.expand("<qpost>"))
+}
+
+// capital begins half of the texts with a capital letter.
+func (r random) capital(text string) string {
+	if r.chance(0.5) {
+		return title(text)
+	}
+	return text
+}
+
+// computeTemplate makes a phrasing with {expr} or with a formula.
+func (r random) computeTemplate(p *Phrasing) {
+	x := r.Float64()
+	switch {
+	case x < 0.45:
+		p.Text = r.request(ways[Compute][Result])
+	case x < 0.75:
+		f := pick(r, valueWords...)
+		p.Text, p.Expr = strings.Replace(r.request(ways[Compute][Result]), "{expr}", f.text, 1), f.expr
+	default:
+		f := pick(r, valueImperatives...)
+		p.Text, p.Expr = r.imperative(f.text+r.tell()), f.expr
+		if r.chance(0.15) {
+			p.Text = r.question(pick(r, "what do you get if you ", "what do you get when you ", "what is the result if you ", "what comes out if I ", "what happens if you ", "how much is it if you ", "what remains if you ", "can you ") + f.text)
+		}
+	}
+}
+
+// tell asks for the result, or leaves that out.
+func (r random) tell() string {
+	if r.chance(0.55) {
+		return ""
+	}
+	return r.expand("<J>[<RP>|<RP>|give|what is] [the result|the result|the answer|the value|what you get|the outcome|the total|what comes out|the new number|the exact result|the number|only the result]")
+}
+
+// fileTemplate makes a phrasing about the number in a file.
+func (r random) fileTemplate(p *Phrasing) {
+	if r.chance(0.5) {
+		f := pick(r, fileValues...)
+		p.Text, p.Expr = strings.Replace(r.request(ways[Compute][Result]), "{expr}", r.expand(f.text), 1), f.expr
+		return
+	}
+	f := pick(r, fileImperatives...)
+	p.Text, p.Expr = r.imperative(r.expand(f.text)+r.tell()), f.expr
+	if r.chance(0.1) {
+		p.Text = r.question(pick(r, "what do you get if you ", "what do you get when you ", "what is the result if you ", "what comes out if you ", "how much is it if you ") + r.expand(f.text))
+	}
+}
+
+// spoil makes some of the texts as careless as users are.
+func (r random) spoil(text string) string {
+	x := r.Float64()
+	switch {
+	case x < 0.03:
+		return r.typo(text)
+	case x < 0.04:
+		return outside(text, strings.ToUpper)
+	case x < 0.055:
+		return outside(text, strings.ToLower)
+	case x < 0.065:
+		return outside(text, func(s string) string { return strings.ReplaceAll(s, ",", "") })
+	case x < 0.075:
+		return pick(r, "I am cleaning up. ", "This is for my boss. ", "Good morning. ", "We are testing. ", "It is urgent. ", "I forgot something. ", "Thanks for helping. ", "Hello! ", "Listen. ", "I am busy. ", "Here we go. ", "One more thing. ") + text
+	}
+	return text
+}
+
+// outside changes what is outside of placeholders.
+func outside(text string, change func(string) string) string {
+	var b strings.Builder
+	for text != "" {
+		i := strings.IndexByte(text, '{')
+		if i < 0 {
+			i = len(text)
+		}
+		b.WriteString(change(text[:i]))
+		text = text[i:]
+		end := strings.IndexByte(text, '}') + 1
+		b.WriteString(text[:end])
+		text = text[end:]
+	}
+	return b.String()
+}
+
+// typo changes one letter.
+func (r random) typo(text string) string {
+	done := false
+	return outside(text, func(s string) string {
+		if done || len(s) < 6 {
+			return s
+		}
+		i := r.IntN(len(s) - 2)
+		if !isLetter(s[i]) || !isLetter(s[i+1]) {
+			return s
+		}
+		done = true
+		switch r.IntN(3) {
+		case 0:
+			return s[:i] + s[i+1:]
+		case 1:
+			return s[:i] + s[i:i+1] + s[i:]
+		}
+		return s[:i] + s[i+1:i+2] + s[i:i+1] + s[i+2:]
+	})
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
