@@ -3,6 +3,7 @@ package llama
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -44,10 +45,11 @@ func BenchmarkDecode(b *testing.B) {
 
 // BenchmarkPrefill computes prompts of 512 tokens.
 func BenchmarkPrefill(b *testing.B) {
-	for _, form := range []string{"f32", "bf16", "q8b32", "q4b32m"} {
+	for _, form := range []string{"f32", "bf16", "q8b32", "q4b32m", "q8b32-int8", "q4b32m-int8"} {
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/threads=%d", form, threads), func(b *testing.B) {
-				m := open(b, testmodel.Dir(b, form), &Options{Threads: threads})
+				form, acts, _ := strings.Cut(form, "-")
+				m := open(b, testmodel.Dir(b, form), &Options{Threads: threads, Activations: acts})
 				s := newSession(b, m, nil)
 				prompt := make([]int, 512)
 				for i := range prompt {

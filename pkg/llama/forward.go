@@ -13,6 +13,9 @@ import (
 // prefill compute-bound, few enough that their activations stay in the cache.
 const maxRows = 128
 
+// spanRows is the largest number of rows of a session that attend together.
+const spanRows = 16
+
 // Attention is at most maxRows·maxHeads pieces of work.
 const _ uint = parallel.MaxPieces - maxRows*maxHeads
 
@@ -45,12 +48,14 @@ type engine struct {
 	gate, up []float32 // intermediate
 	cos, sin []float32 // head_dim/2
 	acts     simd.Acts
-	scores   []*simd.Memory // a worker each: heads of a group × context
+	scores   []*simd.Memory // a worker each: rows of a span × heads of a group × context
+	queries  [][]float32    // a worker each: the same rows and heads × head_dim
 	logits   []float32      // of a pass that computes several
 
 	layer    int
 	job      product
-	units    int // pieces of attention per row
+	spans    []span
+	units    int // pieces of attention per span
 	norm     []float32
 	embedRow func(worker, i int)
 	positRow func(worker, i int)
@@ -72,6 +77,11 @@ func newEngine(c *Config, w *weights, isa simd.ISA, threads int) (*engine, error
 		qScale:  float32(1 / math.Sqrt(float64(c.HeadDim))),
 	}
 	e.scores = make([]*simd.Memory, e.pool.Size())
+	e.queries = make([][]float32, e.pool.Size())
+	for w := range e.queries {
+		e.queries[w] = make([]float32, spanRows*c.NumAttentionHeads/c.NumKeyValueHeads*c.HeadDim)
+	}
+	e.spans = make([]span, 0, maxRows)
 	e.embedRow, e.positRow, e.attnUnit = e.embed, e.position, e.attend
 	e.normRow, e.quantRow, e.mulPiece = e.addNorm, e.quantizeRow, e.multiplyPiece
 	return e, nil
@@ -100,10 +110,10 @@ func (e *engine) reserve(n int) {
 func (e *engine) reserveScores(capacity int) error {
 	group := e.c.NumAttentionHeads / e.c.NumKeyValueHeads
 	for w, s := range e.scores {
-		if s != nil && len(s.Floats())/group >= capacity {
+		if s != nil && len(s.Floats())/(spanRows*group) >= capacity {
 			continue
 		}
-		larger, err := reserve(group, capacity, "scores")
+		larger, err := reserve(spanRows*group, capacity, "scores")
 		if err != nil {
 			return err
 		}
@@ -212,32 +222,61 @@ func (e *engine) position(_, i int) {
 	copy(r.kv.v[e.layer][r.pos*kvDim:], e.v[i*kvDim:(i+1)*kvDim])
 }
 
-// attention computes att from q and the caches. A unit of work is the group of
-// query heads that share a key/value head, or one query head where there are
-// too few groups for the workers.
+// A span is rows that follow one another in a session: they read the same keys.
+type span struct{ first, count int }
+
+// attention computes att from q and the caches. A unit of work is a span and the
+// group of query heads that share a key/value head, or one query head where
+// there are too few groups for the workers.
 func (e *engine) attention() {
+	e.spans = e.spans[:0]
+	for i := 0; i < len(e.rows); {
+		s := span{first: i}
+		for ; i < len(e.rows) && s.count < spanRows && e.rows[i].kv == e.rows[s.first].kv; i++ {
+			s.count++
+		}
+		e.spans = append(e.spans, s)
+	}
 	e.units = e.c.NumKeyValueHeads
-	if w := e.pool.Size(); w > 1 && len(e.rows)*e.units < 4*w {
+	if w := e.pool.Size(); w > 1 && len(e.spans)*e.units < 4*w {
 		e.units = e.c.NumAttentionHeads
 	}
-	e.pool.Run(len(e.rows)*e.units, e.attnUnit)
+	e.pool.Run(len(e.spans)*e.units, e.attnUnit)
 }
 
 func (e *engine) attend(worker, i int) {
-	c, r := e.c, &e.rows[i/e.units]
-	hd, n := c.HeadDim, r.pos+1
+	c, span := e.c, e.spans[i/e.units]
+	rows := e.rows[span.first : span.first+span.count]
+	kv, hd, qDim := rows[0].kv, c.HeadDim, c.NumAttentionHeads*c.HeadDim
 	heads := c.NumAttentionHeads / e.units // query heads of this unit
-	first := i % e.units * heads
-	kvHead := first / (c.NumAttentionHeads / c.NumKeyValueHeads)
-	at := (i/e.units*c.NumAttentionHeads + first) * hd
+	head := i % e.units * heads
+	kvHead := head / (c.NumAttentionHeads / c.NumKeyValueHeads)
+	at := span.first*qDim + head*hd // of the first query in q, of its output in att
 
-	s := e.scores[worker].Floats()
-	keys, values := r.kv.k[e.layer][kvHead*hd:], r.kv.v[e.layer][kvHead*hd:]
-	e.kernels.Dots(s, n, keys, r.kv.dim, n, hd, e.q[at:], hd, heads)
-	for h := range heads {
-		e.kernels.Softmax(s[h*n : (h+1)*n])
+	q := e.q[at:]
+	if len(rows) > 1 {
+		q = e.queries[worker]
+		for j := range rows {
+			copy(q[j*heads*hd:(j+1)*heads*hd], e.q[at+j*qDim:])
+		}
 	}
-	e.kernels.WeightedSum(e.att[at:], hd, s, n, values, r.kv.dim, n, hd, heads)
+	// Scores of all positions up to the last row's, though each row uses those
+	// up to its own; in fours, which is what the kernel likes.
+	n := min((rows[len(rows)-1].pos+4)&^3, kv.capacity)
+	s := e.scores[worker].Floats()
+	keys, values := kv.k[e.layer][kvHead*hd:], kv.v[e.layer][kvHead*hd:]
+	e.kernels.Dots(s, n, keys, kv.dim, n, hd, q, hd, len(rows)*heads)
+	for j := range rows {
+		positions := rows[j].pos + 1
+		for range heads {
+			e.kernels.Softmax(s[:positions])
+			s = s[n:]
+		}
+	}
+	s = e.scores[worker].Floats()
+	for j := range rows {
+		e.kernels.WeightedSum(e.att[at+j*qDim:], hd, s[j*heads*n:], n, values, kv.dim, rows[j].pos+1, hd, heads)
+	}
 }
 
 // head computes the logits of the rows that want them.
