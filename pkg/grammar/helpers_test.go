@@ -18,17 +18,21 @@ import (
 // nothing fetched.
 func validator(t testing.TB, schema string) *jsonschema.Schema {
 	t.Helper()
-	c := jsonschema.NewCompiler()
-	c.AssertFormat = true
-	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errors.New("refused") }
-	if err := c.AddResource("schema:///s.json", strings.NewReader(schema)); err != nil {
-		t.Fatalf("%s: %v", schema, err)
-	}
-	s, err := c.Compile("schema:///s.json")
+	s, err := compileReference(schema)
 	if err != nil {
 		t.Fatalf("%s: %v", schema, err)
 	}
 	return s
+}
+
+func compileReference(schema string) (*jsonschema.Schema, error) {
+	c := jsonschema.NewCompiler()
+	c.AssertFormat = true
+	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errors.New("refused") }
+	if err := c.AddResource("schema:///s.json", strings.NewReader(schema)); err != nil {
+		return nil, err
+	}
+	return c.Compile("schema:///s.json")
 }
 
 // decodeStrict decodes one JSON text, numbers as json.Number, and fails on

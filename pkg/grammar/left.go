@@ -30,11 +30,14 @@ func (m *machine) left(t *thread, l *keyLexer) int {
 		if ctx.mode == keysSpelled {
 			return plus(n+1, m.leftOfSpelled(ctx, 0, nil, l))
 		}
-		tag := ctx.nearest(ctx.allowed)
+		tag := m.nearest(ctx, ctx.allowed)
+		if ctx.mode == keysTotal && !ctx.shape.needs(tag) {
+			tag = len(ctx.shape.names)
+		}
 		return n + 1 + ctx.keyBytes(tag) + 1 + m.afterKey(ctx, tag)
 	case kindDeclared:
 		ctx := m.contexts[t.a]
-		tag := ctx.nearest(ctx.shape.declaredReach[t.b])
+		tag := m.nearest(ctx, ctx.shape.declaredReach[t.b])
 		return ctx.keyBytes(tag) - int(ctx.shape.declaredDepth[t.b]) + 1 + m.afterKey(ctx, tag)
 	case kindKeyTotal:
 		return m.leftOfTotal(t, l)
@@ -61,7 +64,7 @@ func (m *machine) leftOfSpelled(ctx *objectContext, state int32, prefix []byte, 
 	o := ctx.shape
 	reach := o.spelledReach[state]
 	left := never
-	if tag := ctx.nearest(reach); tag >= 0 && tag < len(o.names) {
+	if tag := m.nearest(ctx, reach); tag >= 0 && tag < len(o.names) {
 		left = ctx.keyBytes(tag) - int(o.spelledDepth[state]) + 1 + m.afterKey(ctx, tag)
 		if o.required[tag] {
 			return left
@@ -95,7 +98,7 @@ func (m *machine) leftAtMost(t *thread, n int) int {
 			state = t.b
 		}
 		reach := o.spelledReach[state]
-		if tag := ctx.nearest(reach); tag >= 0 && tag < len(o.names) && o.required[tag] {
+		if tag := m.nearest(ctx, reach); o.needs(tag) {
 			break
 		}
 		most := 0
@@ -138,11 +141,9 @@ func (p *pathEnd) read(t *thread) int {
 func (m *machine) leftOfTotal(t *thread, l *keyLexer) int {
 	ctx := m.contexts[t.a]
 	keys := ctx.shape.keys
-	var free int
+	free := subLeft[t.c] + 4 + m.afterKey(ctx, len(ctx.shape.names))
 	if tag := keys.tag[t.b]; tag >= 0 && hasTag(ctx.allowed, int(tag)) && (t.c == 0 || keys.loops(t.b)) {
-		free = subLeft[t.c] + 1 + m.afterKey(ctx, int(tag))
-	} else {
-		free = subLeft[t.c] + 4 + m.afterKey(ctx, ctx.free())
+		free = min(free, subLeft[t.c]+1+m.afterKey(ctx, int(tag)))
 	}
 	if l != nil && (l.sub != subWhole || l.repeated()) {
 		// There are more than 64 characters of one byte. So if fewer than 64^n keys
@@ -154,7 +155,7 @@ func (m *machine) leftOfTotal(t *thread, l *keyLexer) int {
 		}
 	}
 	required := never
-	if tag := ctx.nearest(ctx.shape.reach[t.b]); tag >= 0 && tag < len(ctx.shape.names) && ctx.shape.required[tag] {
+	if tag := m.nearest(ctx, ctx.shape.reach[t.b]); ctx.shape.needs(tag) {
 		for _, p := range ctx.shape.onPath[t.b] {
 			if read := p.read(t); int(p.tag) == tag && read >= 0 {
 				required = min(required, int(p.left)-read+1+m.afterKey(ctx, tag))
@@ -164,32 +165,34 @@ func (m *machine) leftOfTotal(t *thread, l *keyLexer) int {
 	return min(free, required)
 }
 
-// nearest returns the tag, of those that are allowed and in reach, that leads to
-// the end soonest: a required property before any other; -1 where there is none.
-func (ctx *objectContext) nearest(reach []uint64) int {
-	first := -1
-	for t := range ctx.shape.tags() {
+// nearest returns the tag, of those that are allowed and in reach, by which an
+// object goes on: the first required property; else, where some property is
+// needed, the declared one that leads to the end soonest; else the first one. It
+// is -1 where there is none.
+func (m *machine) nearest(ctx *objectContext, reach []uint64) int {
+	o := ctx.shape
+	first, least := -1, 0
+	for t := range o.tags() {
 		if !hasTag(reach, t) || !hasTag(ctx.allowed, t) {
 			continue
 		}
-		if t < len(ctx.shape.names) && ctx.shape.required[t] {
+		if o.needs(t) {
 			return t
 		}
-		if first < 0 {
-			first = t
+		left := 0
+		if ctx.count < o.min && t < len(o.names) {
+			left = plus(o.nameBytes[t], m.afterKey(ctx, t))
+		}
+		if first < 0 || left < least && t < len(o.names) {
+			first, least = t, left
 		}
 	}
 	return first
 }
 
-// free returns the first tag of undeclared keys that is allowed.
-func (ctx *objectContext) free() int {
-	for t := len(ctx.shape.names); t < ctx.shape.tags(); t++ {
-		if hasTag(ctx.allowed, t) {
-			return t
-		}
-	}
-	return 0
+// needs reports whether a tag is that of a required property.
+func (o *objectShape) needs(tag int) bool {
+	return tag >= 0 && tag < len(o.names) && o.required[tag]
 }
 
 // keyBytes returns the bytes of a declared key's spelling, or those that are set

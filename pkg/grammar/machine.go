@@ -83,7 +83,8 @@ func (m *machine) context(shape *objectShape, frame, tool int32, next, count int
 	m.contexts = append(m.contexts, ctx)
 	ctx.depth = m.infos[frame].depth + 1
 	m.allow(ctx)
-	ctx.rest = plus(shape.rest(count, tool, func(i int) bool { return ctx.has(i, &m.g.opts) }, &m.g.opts), m.infos[frame].rest)
+	has := func(i int) bool { return ctx.has(i, &m.g.opts) }
+	ctx.rest = plus(shape.rest(count, tool, has, func(n *node) bool { return m.fits(ctx, n) }, &m.g.opts), m.infos[frame].rest)
 	return id
 }
 
@@ -167,7 +168,7 @@ func (m *machine) allow(ctx *objectContext) {
 	switch {
 	case !ctx.anyFree:
 		ctx.mode = keysDeclared
-	case meets(o.everywhere, ctx.allowed):
+	case o.total:
 		ctx.mode = keysTotal
 	default:
 		ctx.mode = keysSpelled

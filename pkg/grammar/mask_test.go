@@ -28,6 +28,9 @@ func checkMask(t *testing.T, what string, m *Matcher) {
 		if want && m.left(m.next, &m.scratch)+len(text) > m.g.opts.MaxBytes-m.used {
 			want = false
 		}
+		if want && m.tokens >= 0 && m.left(m.next, &m.scratch) > m.tokens-1 {
+			want = false
+		}
 		if len(text) == 0 {
 			_, eos := slices.BinarySearch(v.eos, id)
 			want = eos && m.complete()

@@ -22,11 +22,14 @@ type Matcher struct {
 	threads  []thread
 	keys     keyLexer
 	used     int // bytes
+	tokens   int // that may come; -1: as many as like
+	limited  bool
 	finished bool
 
 	// For simulation.
 	next, spare []thread
 	scratch     keyLexer
+	free        []uint64
 }
 
 // NewMatcher returns a matcher at the beginning of a text. v may be nil if
@@ -39,7 +42,7 @@ func (g *Grammar) NewMatcher(v *Vocabulary) *Matcher {
 	return t
 }
 
-// Reset goes back to the beginning of a text.
+// Reset goes back to the beginning of a text, without the bound of LimitTokens.
 func (t *Matcher) Reset() {
 	t.g.mu.Lock()
 	defer t.g.mu.Unlock()
@@ -51,6 +54,8 @@ func (t *Matcher) reset() {
 	t.threads = append(t.threads[:0], t.m.start())
 	t.keys.set(&keyLexer{})
 	t.used = 0
+	t.tokens = -1
+	t.limited = false
 	t.finished = false
 }
 
@@ -58,7 +63,7 @@ func (t *Matcher) reset() {
 func (t *Matcher) Clone() *Matcher {
 	t.g.mu.Lock()
 	defer t.g.mu.Unlock()
-	c := &Matcher{g: t.g, v: t.v, m: t.m, threads: slices.Clone(t.threads), used: t.used, finished: t.finished}
+	c := &Matcher{g: t.g, v: t.v, m: t.m, threads: slices.Clone(t.threads), used: t.used, tokens: t.tokens, limited: t.limited, finished: t.finished}
 	c.keys.set(&t.keys)
 	return c
 }
@@ -175,16 +180,40 @@ func (t *Matcher) left(threads []thread, keys *keyLexer) int {
 	return left
 }
 
+// LimitTokens bounds the text from here on to n tokens, the end-of-sequence token
+// not counted: what is legal always leaves a way to the end. It is counted with
+// one token a byte, so the vocabulary needs a token for each byte. A negative n
+// takes the bound away.
+//
+// The error is ErrLimit, and nothing changes, where the way to the end takes
+// more than n bytes.
+func (t *Matcher) LimitTokens(n int) error {
+	t.lock()
+	defer t.g.mu.Unlock()
+	if left := t.left(t.threads, &t.keys); n >= 0 && !t.finished && left > n {
+		return fmt.Errorf("%w: byte %d: %d more bytes are needed to end the text, and %d tokens are left", ErrLimit, t.used, left, n)
+	}
+	t.tokens = max(n, -1)
+	return nil
+}
+
+// Limited reports whether LimitTokens or Options.MaxBytes made a token illegal
+// in one of the masks so far: the text may have been brought to an end that
+// nobody wanted.
+func (t *Matcher) Limited() bool { return t.limited }
+
 // AcceptBytes reads bytes of the text. The error is ErrRefused, with the place
 // of the first byte that is not legal, or ErrLimit where the text would become
-// longer than Options.MaxBytes; the state then stays as it was.
+// longer than Options.MaxBytes, or than LimitTokens permits if each byte is a
+// token; the state then stays as it was.
 func (t *Matcher) AcceptBytes(text []byte) error {
 	t.lock()
 	defer t.g.mu.Unlock()
-	return t.accept(text)
+	return t.accept(text, len(text))
 }
 
-func (t *Matcher) accept(text []byte) error {
+// accept reads text, which counts as some tokens.
+func (t *Matcher) accept(text []byte, tokens int) error {
 	if len(text) == 0 {
 		return nil
 	}
@@ -197,8 +226,15 @@ func (t *Matcher) accept(text []byte) error {
 		}
 		return fmt.Errorf("%w: byte %d: %q", ErrRefused, t.used+n, text[n])
 	}
-	if left := t.left(t.next, &t.scratch); left > t.g.opts.MaxBytes-t.used-len(text) {
+	left := t.left(t.next, &t.scratch)
+	if left > t.g.opts.MaxBytes-t.used-len(text) {
 		return fmt.Errorf("%w: byte %d: %d more bytes are needed to end the text, which has at most %d (Options.MaxBytes)", ErrLimit, t.used+len(text), left, t.g.opts.MaxBytes)
+	}
+	if t.tokens >= 0 {
+		if left > t.tokens-tokens {
+			return fmt.Errorf("%w: byte %d: %d more bytes are needed to end the text, and %d tokens are left", ErrLimit, t.used+len(text), left, t.tokens-tokens)
+		}
+		t.tokens -= tokens
 	}
 	t.threads, t.next = t.next, t.threads
 	if t.g.keyed {
@@ -227,7 +263,7 @@ func (t *Matcher) Accept(id int) error {
 	if len(text) == 0 {
 		return fmt.Errorf("%w: token %d has no bytes", ErrRefused, id)
 	}
-	return t.accept(text)
+	return t.accept(text, 1)
 }
 
 // Complete reports whether the text so far is one of the grammar's.
@@ -272,9 +308,10 @@ func (t *Matcher) Mask(legal []uint64) error {
 		return fmt.Errorf("%w: a mask of %d words, expected at least %d", ErrVocabulary, len(legal), t.v.words())
 	}
 	found := false
-	if t.finished || !t.fillMask(legal, &found) {
+	if t.finished {
 		clear(legal)
-		found = false
+	} else {
+		found = t.fillMask(legal)
 	}
 	if t.finished || t.complete() {
 		for _, id := range t.v.eos {
@@ -292,34 +329,43 @@ func (t *Matcher) Mask(legal []uint64) error {
 	return nil
 }
 
-// fillMask sets the tokens that are legal by the automaton. It reports false
-// where there is none.
-func (t *Matcher) fillMask(legal []uint64, found *bool) bool {
+// fillMask sets the tokens that are legal by the automaton and leave room for a
+// way to the end. It reports whether there is one.
+func (t *Matcher) fillMask(legal []uint64) bool {
 	room, after := t.room()
-	fresh := true
+	tight := false
 	for i := range t.threads {
 		k := t.m.mask(t.v, &t.threads[i])
-		if k.need > room || k.most > after || len(k.keyEnds) > 0 && t.keysNeed(k, room, after) {
-			return t.tightMask(legal, room, after, found)
+		tight = tight || k.need > room || k.most > after || t.keysNeed(k, room, after)
+	}
+	if !tight {
+		t.freeMask(legal)
+	} else {
+		t.tightMask(legal, room, after)
+		if !t.limited {
+			t.free = slices.Grow(t.free[:0], len(legal))[:len(legal)]
+			t.freeMask(t.free)
+			t.limited = !slices.Equal(t.free, legal)
 		}
-		if k.base != nil {
-			*found = true
-			if fresh {
-				clear(legal[copy(legal, k.base):])
-				fresh = false
-			} else {
-				for j, bits := range k.base {
-					legal[j] |= bits
-				}
+	}
+	return slices.ContainsFunc(legal, func(w uint64) bool { return w != 0 })
+}
+
+// freeMask sets the tokens that are legal by the automaton.
+func (t *Matcher) freeMask(legal []uint64) {
+	clear(legal)
+	for i := range t.threads {
+		k := t.m.mask(t.v, &t.threads[i])
+		if i == 0 {
+			copy(legal, k.base)
+		} else {
+			for j, bits := range k.base {
+				legal[j] |= bits
 			}
-		} else if fresh {
-			clear(legal)
-			fresh = false
 		}
 		for _, id := range k.ids {
 			setBit(legal, id)
 		}
-		*found = *found || len(k.ids) > 0
 	}
 	for i := range t.threads {
 		for _, id := range t.m.mask(t.v, &t.threads[i]).conditional {
@@ -328,21 +374,23 @@ func (t *Matcher) fillMask(legal []uint64, found *bool) bool {
 			}
 		}
 	}
-	if t.g.keyed && *found {
-		*found = slices.ContainsFunc(legal, func(w uint64) bool { return w != 0 })
-	}
-	return *found
 }
 
 // room returns how many bytes the next token may take together with what is
 // then left to be written, and how many may be left after it.
 func (t *Matcher) room() (room, after int) {
+	if t.tokens >= 0 {
+		return t.g.opts.MaxBytes - t.used, t.tokens - 1
+	}
 	return t.g.opts.MaxBytes - t.used, never
 }
 
 // keysNeed reports whether a token of a mask might leave too little room for a
 // key that did not come.
 func (t *Matcher) keysNeed(k *mask, room, after int) bool {
+	if len(k.keyEnds) == 0 {
+		return false
+	}
 	n := t.keys.most() + t.v.long/4 + 1
 	for u, size := range k.keyEnds {
 		if left := t.m.leftAtMost(&u, n); plus(size, left) > room || left > after {
@@ -364,9 +412,8 @@ func (t *Matcher) permitted(id int32) bool {
 
 // tightMask sets the tokens after which the text can still end: within room
 // bytes, and after bytes after the token.
-func (t *Matcher) tightMask(legal []uint64, room, after int, found *bool) bool {
+func (t *Matcher) tightMask(legal []uint64, room, after int) {
 	clear(legal)
-	*found = false
 	w := walker{m: t.m, v: t.v, trie: t.v.trie, limited: true, limit: room, after: after}
 	for i := range t.threads {
 		w.walk(0, &t.threads[i], false, 0)
@@ -382,9 +429,7 @@ func (t *Matcher) tightMask(legal []uint64, room, after int, found *bool) bool {
 	}
 	for _, id := range ids {
 		setBit(legal, id)
-		*found = true
 	}
-	return *found
 }
 
 // fits reports whether after text there is room for a way to the end, by the

@@ -19,10 +19,9 @@ type objectShape struct {
 	// keys accepts all keys: declared ones with their index as tag, undeclared
 	// ones with len(names) and the index in free. Nil where free is empty.
 	keys *dfa
-	// everywhere[t/64] has bit t where tag t can be reached from every state of
-	// keys by any string: so while t is allowed, no key leads astray.
-	everywhere []uint64
-	total      bool        // there is such a tag
+	// total reports that there is one kind of undeclared keys, which every string
+	// can become: so no key leads astray.
+	total      bool
 	reach      [][]uint64  // tags that can be reached from a state of keys
 	onPath     [][]pathEnd // the declared keys on whose way a state of keys is
 	// declared is the automaton of the declared keys' spellings alone, and
@@ -124,13 +123,14 @@ func (o *objectShape) freeCount(most int) int {
 }
 
 func (o *objectShape) leastSize(opts *Options) int {
-	return plus(1, o.rest(0, -1, func(i int) bool { return false }, opts))
+	none := func(i int) bool { return false }
+	return plus(1, o.rest(0, -1, none, func(n *node) bool { return n.height < never }, opts))
 }
 
 // rest returns the bytes of a short way on after n properties, of which those
-// with has came, for sel the tool that was named,
-// or -1.
-func (o *objectShape) rest(n int, sel int32, has func(i int) bool, opts *Options) int {
+// with has came, for sel the tool that was named, or -1; fits reports what can
+// be a property's value.
+func (o *objectShape) rest(n int, sel int32, has func(i int) bool, fits func(n *node) bool, opts *Options) int {
 	colon, comma := 1, 1
 	if opts.Spaced {
 		colon, comma = 2, 2
@@ -161,18 +161,16 @@ func (o *objectShape) rest(n int, sel int32, has func(i int) bool, opts *Options
 			property(o.nameBytes[i], e)
 		}
 	}
-	if o.total && o.spelled == nil {
-		for left > 0 && size <= opts.MaxBytes && o.free[0].height < never {
-			property(freeKeySize, o.free[0])
-		}
+	for o.total && left > 0 && size <= opts.MaxBytes && fits(o.free[0]) {
+		property(freeKeySize, o.free[0])
 	}
 	for i := len(o.names) - 1; i >= 0 && left > 0; i-- {
-		if !o.required[i] && !has(i) && o.nodes[i].height < never {
+		if !o.required[i] && !has(i) && fits(o.nodes[i]) {
 			property(o.nameBytes[i], o.nodes[i])
 		}
 	}
 	for o.spelled != nil && left > 0 && size <= opts.MaxBytes {
-		key, e := o.freeBytes(n)
+		key, e := o.freeBytes(n, fits)
 		property(key, e)
 		if key >= never {
 			size = never
@@ -186,20 +184,19 @@ func (o *objectShape) rest(n int, sel int32, has func(i int) bool, opts *Options
 
 // freeBytes returns the bytes that are enough for a new undeclared key when up
 // to n came, and what it must be at worst.
-func (o *objectShape) freeBytes(n int) (key int, e *node) {
+func (o *objectShape) freeBytes(n int, fits func(n *node) bool) (key int, e *node) {
 	key = never
-	all := o.table(o.tags())
-	if all.total[0] > 0 {
+	if all := o.table(o.tags()); all.total[0] > 0 && !slices.ContainsFunc(o.free, func(f *node) bool { return f.height < never && !fits(f) }) {
 		key = all.most(0, n)
 	}
 	for _, f := range o.free {
-		if f.height < never && (e == nil || f.size > e.size) {
+		if fits(f) && (e == nil || f.size > e.size) {
 			e = f
 		}
 	}
 	for i, f := range o.free {
 		// Those of one kind, if there are always some left.
-		if f.height < never && len(o.free) > 1 {
+		if fits(f) && len(o.free) > 1 {
 			if k := o.table(len(o.names)+i).enough(0, n); plus(k, f.size) < plus(key, e.size) {
 				key, e = k, f
 			}
@@ -237,14 +234,9 @@ func (o *objectShape) compileKeys(w *work) error {
 	if o.reach, err = reachTags(len(o.keys.tag), o.keys.tag, func(s int) []int32 { return o.keys.row(int32(s)) }, words, w); err != nil {
 		return err
 	}
-	o.everywhere = make([]uint64, words)
-	if isTotal(o.keys) {
-		for i := range o.everywhere {
-			o.everywhere[i] = ^uint64(0)
-			for _, r := range o.reach {
-				o.everywhere[i] &= r[i]
-			}
-		}
+	o.total = len(o.free) == 1 && isTotal(o.keys)
+	for _, r := range o.reach {
+		o.total = o.total && hasTag(r, len(o.names))
 	}
 	o.onPath = make([][]pathEnd, len(o.keys.tag))
 	for i, name := range o.names {
@@ -260,17 +252,14 @@ func (o *objectShape) compileKeys(w *work) error {
 			o.onPath[state] = append(o.onPath[state], pathEnd{int32(i), left, -1})
 		}
 	}
-	for _, e := range o.everywhere {
-		o.total = o.total || e != 0
-	}
-	if !o.total || len(o.free) > 1 {
+	if !o.total {
 		// One spelling to each key, so that counting spellings counts keys.
 		if o.spelled, err = spell(o.keys, false, w); err != nil {
 			return err
 		}
 		if o.spelled == nil {
 			// Undeclared keys are only such that no text spells.
-			o.keys, o.free, o.everywhere, o.total = nil, nil, nil, false
+			o.keys, o.free = nil, nil
 			return nil
 		}
 		o.spelledDepth = o.spelled.depths()

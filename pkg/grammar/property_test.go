@@ -393,7 +393,13 @@ func TestRandomSchemas(t *testing.T) {
 		default:
 			compiled++
 		}
-		reference := validator(t, schema)
+		reference, err := compileReference(schema)
+		if err != nil && strings.Contains(err.Error(), "infinite loop") {
+			continue // in what is never asked for
+		}
+		if err != nil {
+			t.Fatalf("seed %d: %s: %v", seed, schema, err)
+		}
 		if g != nil {
 			for range 6 {
 				text := walk(t, fmt.Sprintf("seed %d: %s", seed, schema), g, v, s.r)

@@ -2,15 +2,17 @@ package grammar
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
-// TestKeysNearTheEnd: wherever the room for the text ends, also inside a key of
-// which all that begin like it came already, there is a legal token, and the
-// text comes to a valid end.
-func TestKeysNearTheEnd(t *testing.T) {
+// TestNearTheEnd: wherever the room for the text ends, in bytes or in tokens, also
+// inside a key of which all that begin like it came already, there is a legal
+// token, and the text comes to a valid end.
+func TestNearTheEnd(t *testing.T) {
 	v := smallVocabulary()
 	walks := 120
 	if testing.Short() {
@@ -41,8 +43,13 @@ func TestKeysNearTheEnd(t *testing.T) {
 		reference := validator(t, schema)
 		for i := range walks {
 			r := rand.New(rand.NewPCG(uint64(n), uint64(i)))
-			g := compileT(t, schema, &Options{AnyOrder: i%2 == 1, Spaced: i%5 == 1, Blanks: i % 7 / 6, MaxBytes: 90 + r.IntN(400)})
-			text := longWalk(t, fmt.Sprintf("%s, walk %d", schema, i), g, v, r)
+			o := &Options{AnyOrder: i%2 == 1, Spaced: i%5 == 1, Blanks: i % 7 / 6}
+			tokens := 90 + r.IntN(400)
+			if i%3 != 0 {
+				o.MaxBytes, tokens = tokens, -1
+			}
+			g := compileT(t, schema, o)
+			text := longWalk(t, fmt.Sprintf("%s, walk %d", schema, i), g, v, r, tokens)
 			x, err := decodeStrict(text)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", schema, text, err)
@@ -55,14 +62,23 @@ func TestKeysNearTheEnd(t *testing.T) {
 }
 
 // longWalk follows masks at random, but ends nothing that can go on: no object,
-// and few keys.
-func longWalk(t testing.TB, what string, g *Grammar, v *Vocabulary, r *rand.Rand) []byte {
+// and few keys and strings. It may take so many tokens; -1: no bound.
+func longWalk(t *testing.T, what string, g *Grammar, v *Vocabulary, r *rand.Rand, tokens int) []byte {
 	t.Helper()
 	m := g.NewMatcher(v)
+	if err := m.LimitTokens(tokens); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
 	legal := make([]uint64, v.words())
 	long := r.IntN(3)
 	var text []byte
-	for !m.Done() {
+	for n := 0; !m.Done(); n++ {
+		if tokens >= 0 && n > tokens {
+			t.Fatalf("%s: more than %d tokens: %q", what, tokens, text)
+		}
+		if n%16 == 0 {
+			checkMask(t, fmt.Sprintf("%s after %q", what, text), m)
+		}
 		if err := m.Mask(legal); err != nil {
 			t.Fatalf("%s: after %q: %v", what, text, err)
 		}
@@ -80,4 +96,72 @@ func longWalk(t testing.TB, what string, g *Grammar, v *Vocabulary, r *rand.Rand
 		text = append(text, v.bytes(int32(id))...)
 	}
 	return text
+}
+
+// TestLimitTokens: the bound that is set on the way.
+func TestLimitTokens(t *testing.T) {
+	v := smallVocabulary()
+	legal := make([]uint64, v.words())
+	g := compileT(t, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`, nil)
+	m := g.NewMatcher(v)
+	if err := m.LimitTokens(7); !errors.Is(err, ErrLimit) { // {"a":""}
+		t.Errorf("7 tokens for 8 bytes: %v", err)
+	}
+	if err := m.LimitTokens(8); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.AcceptBytes([]byte(`{"a":"x`)); !errors.Is(err, ErrLimit) {
+		t.Errorf("a character too many: %v", err)
+	}
+	if err := m.LimitTokens(20); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{`{"`, `a`, `":"`, "abc"} {
+		if err := m.Mask(legal); err != nil || m.Limited() {
+			t.Fatalf("%v, limited: %v", err, m.Limited())
+		}
+		if err := m.Accept(tokenOf(t, v, text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One more token, whatever its bytes, and "}.
+	if err := m.LimitTokens(3); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Mask(legal); err != nil || !m.Limited() {
+		t.Fatalf("%v, limited: %v", err, m.Limited())
+	}
+	if err := m.Accept(tokenOf(t, v, `\\`)); err != nil {
+		t.Errorf("a whole escape: %v", err)
+	}
+	c := m.Clone()
+	checkMask(t, "two tokens are left", c)
+	if err := c.Accept(tokenOf(t, v, "é")); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "1 tokens are left") {
+		t.Errorf("the clone has more room: %v", err)
+	}
+	if err := c.Accept(tokenOf(t, v, `"}`)); err != nil || !c.Done() {
+		t.Error(err)
+	}
+	if err := m.LimitTokens(-1); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.AcceptBytes([]byte(`abcdefghijklmnopqrstuvw"}`)); err != nil || !m.Done() {
+		t.Error(err)
+	}
+	m.Reset()
+	if m.Limited() {
+		t.Error("limited before the first mask")
+	}
+}
+
+// tokenOf returns the token of a text.
+func tokenOf(t *testing.T, v *Vocabulary, text string) int {
+	t.Helper()
+	for id := range v.size {
+		if string(v.bytes(int32(id))) == text {
+			return id
+		}
+	}
+	t.Fatalf("no token %q", text)
+	return -1
 }
