@@ -49,7 +49,7 @@ func TestUsage(t *testing.T) {
 		{nil, "no task"},
 		{[]string{"-m", "x"}, "no task"},
 		{[]string{"-m", "x", " "}, "no task"},
-		{[]string{"task"}, "no model"},
+		{[]string{"-m", "", "task"}, "no model"},
 		{[]string{"-m", "x", "--no-such", "task"}, "unknown flag"},
 		{[]string{"-m", "x", "--max-steps", "-1", "task"}, "--max-steps"},
 		{[]string{"-m", "x", "--max-steps", "many", "task"}, "max-steps"},

@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-const help = `usage: agent -m MODEL [flags] TASK
+const help = `usage: agent [flags] TASK
 
 Gives a model a task and tools to do it with, and shows each step.
 
-  -m, --model DIR|FILE     the model: a folder with config.json, tokenizer and
-                           safetensors, or a .gguf file
+  -m, --model NAME         the model: tiny, which is built in (the default), a
+                           folder with config.json, tokenizer and safetensors,
+                           or a .gguf file
       --root DIR           the folder that the file tools work in, and do not
                            leave (default: the current one, for reading only)
       --read-only          no write_file
@@ -70,7 +71,7 @@ func parse(args []string) (*options, error) {
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
 	for _, name := range []string{"m", "model"} {
-		f.StringVar(&o.model, name, "", "")
+		f.StringVar(&o.model, name, builtIn, "")
 	}
 	for _, name := range []string{"c", "ctx-size"} {
 		f.IntVar(&o.context, name, 0, "")
@@ -127,7 +128,7 @@ func (o *options) check() error {
 	case strings.TrimSpace(o.task) == "":
 		return usagef("no task given")
 	case o.model == "":
-		return usagef("no model given: -m DIR|FILE")
+		return usagef("no model given: -m tiny, DIR or FILE")
 	case o.maxSteps < 0:
 		return usagef("--max-steps %d: expected at least 1", o.maxSteps)
 	case o.timeout < 0:

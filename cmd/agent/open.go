@@ -12,6 +12,7 @@ import (
 	"github.com/leveret-os/leveret/pkg/agent"
 	"github.com/leveret-os/leveret/pkg/agent/tools"
 	"github.com/leveret-os/leveret/pkg/llama"
+	"github.com/leveret-os/leveret/pkg/tiny"
 )
 
 // session is an agent with all that it stands on.
@@ -39,7 +40,7 @@ func open(ctx context.Context, o *options, note func(error)) (opened *session, e
 	if err != nil {
 		return nil, err
 	}
-	model, err := llama.Open(o.model, &llama.Options{Threads: o.threads})
+	model, err := openModel(o.model, &llama.Options{Threads: o.threads})
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +58,17 @@ func open(ctx context.Context, o *options, note func(error)) (opened *session, e
 		note(fmt.Errorf("tool %q is left out: %w", skipped.Name, skipped.Err))
 	}
 	return s, nil
+}
+
+// builtIn is the name of the model that is in the program. A folder of that name
+// is ./tiny.
+const builtIn = "tiny"
+
+func openModel(name string, opts *llama.Options) (*llama.Model, error) {
+	if name == builtIn {
+		return tiny.Open(opts)
+	}
+	return llama.Open(name, opts)
 }
 
 // tools returns the tools that the flags ask for.
