@@ -77,17 +77,37 @@ var smallVocabulary = sync.OnceValue(func() *Vocabulary {
 
 // legalTokens lists the bits of a mask.
 func legalTokens(legal []uint64) []int {
-	n := 0
-	for _, w := range legal {
-		n += bits.OnesCount64(w)
-	}
-	ids := make([]int, 0, n)
+	ids := make([]int, 0, countBits(legal))
 	for i, w := range legal {
 		for ; w != 0; w &= w - 1 {
 			ids = append(ids, 64*i+bits.TrailingZeros64(w))
 		}
 	}
 	return ids
+}
+
+// pick returns one of the n bits of a mask.
+func pick(legal []uint64, n int, r *rand.Rand) int {
+	k := r.IntN(n)
+	for i, w := range legal {
+		if ones := bits.OnesCount64(w); k >= ones {
+			k -= ones
+			continue
+		}
+		for ; k > 0; k-- {
+			w &= w - 1
+		}
+		return 64*i + bits.TrailingZeros64(w)
+	}
+	panic("no bit")
+}
+
+func countBits(legal []uint64) int {
+	n := 0
+	for _, w := range legal {
+		n += bits.OnesCount64(w)
+	}
+	return n
 }
 
 // walk follows masks at random to the end and returns the text. After some
@@ -114,12 +134,12 @@ func walk(t testing.TB, what string, g *Grammar, v *Vocabulary, r *rand.Rand) []
 		if err := m.Mask(legal); err != nil {
 			t.Fatalf("%s: after %q: %v (room %d, left %d, threads %v)", what, text, err, g.opts.MaxBytes-m.used, m.left(m.threads, &m.keys), m.threads)
 		}
-		ids := legalTokens(legal)
-		id := ids[r.IntN(len(ids))]
+		count := countBits(legal)
+		id := pick(legal, count, r)
 		if n > patience {
 			// The last of a few choices by how it closes.
 			for range 8 {
-				other := ids[r.IntN(len(ids))]
+				other := pick(legal, count, r)
 				if closing(v, other) > closing(v, id) {
 					id = other
 				}

@@ -17,6 +17,7 @@ type keyLexer struct {
 	sub      sub
 	part     rune
 	key      []byte // decoded
+	hash     uint64 // of key
 	raw      []byte // as it was spelled
 }
 
@@ -56,7 +57,9 @@ func (l *keyLexer) feed(c byte) {
 			l.raw = append(l.raw, c)
 			l.part = decode(l.part, l.sub, to, c)
 			if to == subWhole {
+				n := len(l.key)
 				l.key = utf8.AppendRune(l.key, l.part)
+				l.hash = hashOn(l.hash, l.key[n:])
 				l.part = 0
 			}
 		}
@@ -80,14 +83,14 @@ func (l *keyLexer) feed(c byte) {
 			if top.keys != nil {
 				n += top.keys.n
 			}
-			top.keys = &keyEntry{hashKey(l.key), string(l.key), n, top.keys}
+			top.keys = &keyEntry{l.hash, string(l.key), n, top.keys}
 			top.expectKey = false
 		}
 		l.inKey = false
 	case '"':
 		l.inString, l.sub, l.part = true, subWhole, 0
 		l.inKey = n > 0 && l.levels[n-1].object && l.levels[n-1].expectKey
-		l.key, l.raw = l.key[:0], l.raw[:0]
+		l.key, l.raw, l.hash = l.key[:0], l.raw[:0], hashBegin
 	}
 }
 
@@ -96,9 +99,8 @@ func (l *keyLexer) repeated() bool {
 	if len(l.levels) == 0 {
 		return false
 	}
-	h := hashKey(l.key)
 	for e := l.levels[len(l.levels)-1].keys; e != nil; e = e.next {
-		if e.hash == h && e.key == string(l.key) {
+		if e.hash == l.hash && e.key == string(l.key) {
 			return true
 		}
 	}
@@ -142,14 +144,15 @@ func (l *keyLexer) begun(prefix []byte, o *objectShape, tag int) int {
 	return n
 }
 
-// hashKey is FNV-1a.
-func hashKey(key []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for _, c := range key {
+// hashOn goes on with FNV-1a from hashBegin.
+func hashOn(h uint64, text []byte) uint64 {
+	for _, c := range text {
 		h = (h ^ uint64(c)) * 1099511628211
 	}
 	return h
 }
+
+const hashBegin = 14695981039346656037
 
 // permits reports whether the keys that came leave a thread a way on.
 func (m *machine) permits(t *thread, l *keyLexer) bool {

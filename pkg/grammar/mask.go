@@ -70,12 +70,13 @@ type walker struct {
 	limited     bool
 	limit       int     // where limited: bytes that the text has left
 	after       int     // where limited: bytes that may be left after a token
+	keys        int     // where limited: how many an object has at most
 	inKey       []int32 // where limited: tokens that end in or before an undeclared key
 }
 
 // emit collects the tokens of a node, after which t is a thread.
 func (w *walker) emit(node int32, t *thread, conditional bool) {
-	left := -1
+	left, most := -1, 0
 	for i := w.trie.item[node]; i >= 0; i = w.trie.same[i] {
 		id := i
 		if w.closers != nil {
@@ -89,13 +90,17 @@ func (w *walker) emit(node int32, t *thread, conditional bool) {
 			if left = w.left(t); w.limited && left > w.after {
 				return
 			}
+			if w.limited && w.m.byKeys(t) {
+				most = w.m.leftAtMost(t, w.keys)
+			}
 		}
 		w.add(id, left, conditional)
 		if w.m.byKeys(t) {
-			if w.limited {
-				w.inKey = append(w.inKey, id)
-			} else {
+			size := int(w.v.offset[id+1] - w.v.offset[id])
+			if !w.limited {
 				w.keyEnd(*t, id)
+			} else if plus(size, most) > w.limit || most > w.after {
+				w.inKey = append(w.inKey, id)
 			}
 		}
 	}

@@ -391,7 +391,7 @@ func (t *Matcher) keysNeed(k *mask, room, after int) bool {
 	if len(k.keyEnds) == 0 {
 		return false
 	}
-	n := t.keys.most() + t.v.long/4 + 1
+	n := t.maxKeys()
 	for u, size := range k.keyEnds {
 		if left := t.m.leftAtMost(&u, n); plus(size, left) > room || left > after {
 			return true
@@ -399,6 +399,9 @@ func (t *Matcher) keysNeed(k *mask, room, after int) bool {
 	}
 	return false
 }
+
+// maxKeys returns how many keys an object has at most after the next token.
+func (t *Matcher) maxKeys() int { return t.keys.most() + t.v.long/4 + 1 }
 
 // permitted reports whether the keys that came permit a token that is legal by
 // the automaton.
@@ -414,7 +417,7 @@ func (t *Matcher) permitted(id int32) bool {
 // bytes, and after bytes after the token.
 func (t *Matcher) tightMask(legal []uint64, room, after int) {
 	clear(legal)
-	w := walker{m: t.m, v: t.v, trie: t.v.trie, limited: true, limit: room, after: after}
+	w := walker{m: t.m, v: t.v, trie: t.v.trie, limited: true, limit: room, after: after, keys: t.maxKeys()}
 	for i := range t.threads {
 		w.walk(0, &t.threads[i], false, 0)
 	}

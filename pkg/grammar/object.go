@@ -21,9 +21,9 @@ type objectShape struct {
 	keys *dfa
 	// total reports that there is one kind of undeclared keys, which every string
 	// can become: so no key leads astray.
-	total      bool
-	reach      [][]uint64  // tags that can be reached from a state of keys
-	onPath     [][]pathEnd // the declared keys on whose way a state of keys is
+	total  bool
+	reach  [][]uint64  // tags that can be reached from a state of keys
+	onPath [][]pathEnd // the declared keys on whose way a state of keys is
 	// declared is the automaton of the declared keys' spellings alone, and
 	// spelled that of all keys, where not every string can become one.
 	declared, spelled           *bytesDFA

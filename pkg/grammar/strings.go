@@ -20,7 +20,7 @@ type stringLang struct {
 	totalLeft  []int32
 	totalBest  []rune
 	totalWorst int32
-	worst     int // bytes to the end from the worst state, the quote included
+	worst      int // bytes to the end from the worst state, the quote included
 }
 
 // newStringLang returns nil for the empty set.
