@@ -127,8 +127,9 @@ func (c *llamaCaller) Prompt(messages []llama.Message) ([]int, error) {
 	return c.l.chat.prompt(c.l.model.Tokenizer(), messages, c.tools)
 }
 
-// Call writes one call. What of the prompt is in the session from the call
-// before is not computed again.
+// Call writes one call, which is whole whatever the model wants: near maxTokens
+// the grammar leads to its end. What of the prompt is in the session from the
+// call before is not computed again.
 func (c *llamaCaller) Call(ctx context.Context, prompt []int, maxTokens int) (w Written, err error) {
 	rest, err := c.session.Rewind(prompt)
 	if err != nil {
@@ -137,12 +138,16 @@ func (c *llamaCaller) Call(ctx context.Context, prompt []int, maxTokens int) (w 
 	sampling := c.l.opts.Sampling
 	sampling.Seed += c.calls
 	c.calls++
+	matcher := c.grammar.NewMatcher(c.l.vocabulary)
+	if err := matcher.LimitTokens(maxTokens); err != nil && !errors.Is(err, grammar.ErrLimit) {
+		return w, err
+	}
 	var text strings.Builder
 	defer func() { w.Text = text.String() }()
 	for t, err := range c.session.Generate(ctx, rest, &llama.GenerateOptions{
 		MaxTokens:  maxTokens,
 		Sampling:   sampling,
-		Constraint: c.grammar.NewMatcher(c.l.vocabulary),
+		Constraint: matcher,
 	}) {
 		if err != nil {
 			return w, err
@@ -154,8 +159,7 @@ func (c *llamaCaller) Call(ctx context.Context, prompt []int, maxTokens int) (w 
 		}
 		w.Cut = t.Finish == llama.FinishLength || t.Finish == llama.FinishContext
 	}
-	// Near its bound the grammar leads to the end, whatever is left out.
-	w.Cut = w.Cut || text.Len() > maxCall-64
+	w.Cut = w.Cut || matcher.Limited()
 	return w, nil
 }
 

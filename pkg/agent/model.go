@@ -42,6 +42,7 @@ type Written struct {
 	// Tokens is how many tokens the model wrote, and Forced how many of those
 	// were appended because nothing else was legal.
 	Tokens, Forced int
-	// Cut means that the text ends because it reached the number of tokens.
+	// Cut means that the text ends because of the number of tokens: it may be the
+	// beginning of a call, or a whole one of which something was left out.
 	Cut bool
 }

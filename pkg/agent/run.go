@@ -13,8 +13,9 @@ import (
 type Step struct {
 	// N counts steps from 1.
 	N int
-	// Call is what the model called. Its Name is empty where the model wrote no
-	// call: Wrote has what it wrote instead.
+	// Call is what the model called. A call that did not end within
+	// Options.CallTokens was brought to an end and is not made: Err says so. Name
+	// is empty where the model wrote no call: Wrote has what it wrote instead.
 	Call  Call
 	Wrote string
 	// Result is what the model was shown: the tool's result, cut, or an error
@@ -90,6 +91,7 @@ type run struct {
 	history  history
 	repeats  repeats
 	failures int // in a row
+	limit    int // tokens of a call
 }
 
 // step lets the model make one call. An error ends the run.
@@ -104,7 +106,8 @@ func (r *run) step(ctx context.Context, n int) (Step, error) {
 		return s, err
 	}
 	start := time.Now()
-	w, err := r.caller.Call(ctx, prompt, min(r.agent.opts.CallTokens, r.caller.Context()-len(prompt)))
+	r.limit = min(r.agent.opts.CallTokens, r.caller.Context()-len(prompt))
+	w, err := r.caller.Call(ctx, prompt, r.limit)
 	s.ModelTime, s.Tokens, s.Forced = time.Since(start), w.Tokens, w.Forced
 	if err != nil {
 		if ctx.Err() != nil {
@@ -138,14 +141,13 @@ func (r *run) prompt() ([]int, error) {
 func (r *run) answer(ctx context.Context, s Step, w Written) (Step, error) {
 	var key string
 	call, err := parseCall(w.Text)
-	switch {
-	case w.Cut:
-		err = fmt.Errorf("%w: the call was longer than %d tokens and was not made; make a shorter one", ErrArguments, w.Tokens)
-		fallthrough
-	case err != nil:
+	if err != nil {
 		s.Wrote, key = w.Text, w.Text
-	default:
+	} else {
 		s.Call, key = call, call.key()
+	}
+	if w.Cut {
+		err = fmt.Errorf("%w: the call did not end within %d tokens and was not made; make a shorter one", ErrArguments, r.limit)
 	}
 	count := r.repeats.add(key)
 	if count >= r.agent.opts.MaxRepeats {

@@ -297,7 +297,7 @@ func TestCallIsTooLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, steps[0].Result, "longer than 100 tokens")
+	contains(t, steps[0].Result, "did not end within 100 tokens")
 	if m := s.seen[1]; m[2].Role != "assistant" || len(m[2].Content) > 200 || m[3].Role != "user" {
 		t.Errorf("conversation %+v", m)
 	}
