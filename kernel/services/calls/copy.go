@@ -1,6 +1,8 @@
 package calls
 
 import (
+	"math"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/leveret-os/leveret/kernel/services/usermem"
@@ -126,7 +128,7 @@ func sysSendfile(c *Call) int64 {
 	if e != 0 {
 		return fail(e)
 	}
-	if from.at < 0 && !in.IsStream() {
+	if n := int64(min(c.R10, usermem.MaxTransfer)); !in.IsStream() && (from.at < 0 || from.at > math.MaxInt64-n) {
 		return fail(unix.EINVAL)
 	}
 	out, e := c.file(c.DI, false)
@@ -137,7 +139,13 @@ func sysSendfile(c *Call) int64 {
 		return fail(unix.EBADF)
 	}
 	defer out.Close()
-	if in.IsStream() || in.Inode.IsDir() || out.Flags()&unix.O_APPEND != 0 {
+	if in.IsStream() || out.Flags()&unix.O_APPEND != 0 {
+		return fail(unix.EINVAL)
+	}
+	if c.R10 == 0 {
+		return 0
+	}
+	if in.Inode.IsDir() {
 		return fail(unix.EINVAL)
 	}
 	to, e := c.position(out, 0)
@@ -185,10 +193,13 @@ func sysCopyFileRange(c *Call) int64 {
 	if from.at < 0 || to.at < 0 {
 		return fail(unix.EINVAL)
 	}
-	if uint64(from.at)+n < n || uint64(to.at)+n < n || int64(uint64(from.at)+n) < 0 || int64(uint64(to.at)+n) < 0 {
+	if uint64(from.at)+n < n || uint64(to.at)+n < n {
 		return fail(unix.EOVERFLOW)
 	}
-	n = min(n, uint64(max(in.Inode.Size()-from.at, 0)), usermem.MaxTransfer)
+	if limit := min(c.P.FileSize.Load(), math.MaxInt64); uint64(to.at) >= limit {
+		return fail(unix.EFBIG)
+	}
+	n = min(n, uint64(max(in.Inode.Size()-from.at, 0)), uint64(math.MaxInt64-to.at), usermem.MaxTransfer)
 	if in.Inode == out.Inode && from.at+int64(n) > to.at && from.at < to.at+int64(n) {
 		return fail(unix.EINVAL)
 	}

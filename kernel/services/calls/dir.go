@@ -211,24 +211,27 @@ func sysRenameat(c *Call) int64  { return c.rename(c.DI, c.SI, c.DX, c.R10, 0) }
 func sysRenameat2(c *Call) int64 { return c.rename(c.DI, c.SI, c.DX, c.R10, uint32(c.R8)) }
 
 func (c *Call) rename(oldfd, oldAddr, newfd, newAddr uint64, flags uint32) int64 {
+	if e := vfs.CheckRename(flags); e != 0 {
+		return fail(e)
+	}
 	from, e := c.name(oldAddr)
+	if e == 0 && len(from) == 0 {
+		e = unix.ENOENT
+	}
 	if e != 0 {
 		return fail(e)
-	}
-	to, e := c.name2(newAddr)
-	if e != 0 {
-		return fail(e)
-	}
-	if len(from) == 0 || len(to) == 0 {
-		return fail(unix.ENOENT)
 	}
 	oldDir, e := c.at(oldfd, from)
 	if e != 0 {
 		return fail(e)
 	}
-	newDir, e := c.at(newfd, to)
-	if e != 0 {
-		return fail(e)
+	to, e := c.name2(newAddr)
+	if e == 0 && len(to) == 0 {
+		e = unix.ENOENT
 	}
-	return fail(c.K.NS.Rename(&c.walk, &c.to, &c.who, oldDir, from, newDir, to, flags))
+	var newDir *vfs.Entry
+	if e == 0 {
+		newDir, e = c.at(newfd, to)
+	}
+	return fail(c.K.NS.Rename(&c.walk, &c.to, &c.who, oldDir, from, newDir, e, to, flags))
 }

@@ -49,7 +49,7 @@ func sysFcntl(c *Call) int64 {
 		return c.dupFrom(fd, uint64(uint32(arg)), cmd == unix.F_DUPFD_CLOEXEC)
 	case unix.F_GETFD:
 		on, e := c.P.files.CloseOnExec(uint64(uint32(fd)), nil)
-		return result(flag(on, unix.FD_CLOEXEC), e)
+		return result(when(on, unix.FD_CLOEXEC), e)
 	case unix.F_SETFD:
 		on := arg&unix.FD_CLOEXEC != 0
 		_, e := c.P.files.CloseOnExec(uint64(uint32(fd)), &on)
@@ -114,7 +114,7 @@ func sysFcntl(c *Call) int64 {
 			return fail(e)
 		}
 		defer other.Close()
-		return flag(other == f, 1)
+		return when(other == f, 1)
 	case fCreatedQuery:
 		return 0
 	case unix.F_NOTIFY:
@@ -123,7 +123,7 @@ func sysFcntl(c *Call) int64 {
 	return fail(unix.EINVAL)
 }
 
-func flag(on bool, value int64) int64 {
+func when(on bool, value int64) int64 {
 	if on {
 		return value
 	}
@@ -169,12 +169,15 @@ func (c *Call) recordLock(f *vfs.File, cmd uint32, arg uint64) int64 {
 	}
 	le := binary.LittleEndian
 	own := cmd >= unix.F_OFD_GETLK
+	if kind := int16(le.Uint16(b)); cmd == unix.F_GETLK && kind != unix.F_RDLCK && kind != unix.F_WRLCK {
+		return fail(unix.EINVAL)
+	}
 	l, e := c.flock(f, b, own)
 	if e != 0 {
 		return fail(e)
 	}
 	if cmd == unix.F_GETLK || cmd == unix.F_OFD_GETLK {
-		if l.Type == unix.F_UNLCK {
+		if own && le.Uint32(b[24:]) != 0 {
 			return fail(unix.EINVAL)
 		}
 		o, found := f.Inode.TestLock(l)
@@ -196,6 +199,9 @@ func (c *Call) recordLock(f *vfs.File, cmd uint32, arg uint64) int64 {
 	if l.Type == unix.F_RDLCK && !f.Readable() || l.Type == unix.F_WRLCK && !f.Writable() {
 		return fail(unix.EBADF)
 	}
+	if own && le.Uint32(b[24:]) != 0 {
+		return fail(unix.EINVAL)
+	}
 	e = f.Inode.SetLock(l)
 	switch {
 	case e == 0:
@@ -211,9 +217,6 @@ func (c *Call) flock(f *vfs.File, b []byte, own bool) (vfs.Lock, Errno) {
 	l := vfs.Lock{Type: int16(le.Uint16(b)), Start: int64(le.Uint64(b[8:])), Owner: c.P.files, PID: int32(c.P.PID)}
 	n := int64(le.Uint64(b[16:]))
 	if own {
-		if le.Uint32(b[24:]) != 0 {
-			return l, unix.EINVAL
-		}
 		l.Owner, l.PID = f, -1
 	}
 	var base int64
@@ -262,6 +265,9 @@ func sysFlock(c *Call) int64 {
 		return fail(e)
 	}
 	defer f.Close()
+	if op != unix.LOCK_UN && !f.Readable() && !f.Writable() {
+		return fail(unix.EBADF)
+	}
 	e = f.LockWhole(op)
 	if op == unix.LOCK_UN || e != 0 {
 		c.K.unlocked()

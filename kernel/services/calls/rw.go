@@ -44,6 +44,9 @@ func (c *Call) readHere(f *vfs.File) int64 {
 	f.LockPosition()
 	defer f.UnlockPosition()
 	at := f.Position()
+	if at > 1<<63-1-c.vec.Left() {
+		return fail(unix.EINVAL)
+	}
 	n := c.readOr(f, at)
 	if n > 0 {
 		f.SetPosition(at + n)
@@ -70,7 +73,11 @@ func (c *Call) writeHere(f *vfs.File) int64 {
 	}
 	f.LockPosition()
 	defer f.UnlockPosition()
-	n, end := c.writeOr(f, f.Position())
+	at := f.Position()
+	if at > 1<<63-1-c.vec.Left() {
+		return fail(unix.EINVAL)
+	}
+	n, end := c.writeOr(f, at)
 	if n > 0 {
 		f.SetPosition(end)
 	}
@@ -114,11 +121,8 @@ func (c *Call) positioned(write bool, at int64) int64 {
 
 // moveAt reads or writes vec at a position.
 func (c *Call) moveAt(f *vfs.File, write bool, at int64) int64 {
-	if c.vec.Left() > 0 && at > 1<<63-1-c.vec.Left() {
-		if !write || at == 1<<63-1 {
-			return fail(unix.EOVERFLOW)
-		}
-		return fail(unix.EFBIG)
+	if at > 1<<63-1-c.vec.Left() {
+		return fail(unix.EINVAL)
 	}
 	if write {
 		n, _ := c.writeOr(f, at)
@@ -164,10 +168,6 @@ func (c *Call) vectored(write bool, at int64, here bool, flags uint32) int64 {
 	}
 	if write && !f.Writable() || !write && !f.Readable() {
 		return fail(unix.EBADF)
-	}
-	if f.Inode.IsDir() && (c.vec.Left() > 0 || write) {
-		// A directory has no iterators to read with.
-		return fail(unix.EINVAL)
 	}
 	if c.vec.Left() == 0 {
 		return 0

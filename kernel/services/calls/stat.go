@@ -11,7 +11,10 @@ import (
 
 const cwd = 1<<64 - 100 // AT_FDCWD as an argument
 
-const atStatxSyncType = 0x6000 // AT_STATX_SYNC_TYPE
+const (
+	atStatxSyncType    = 0x6000 // AT_STATX_SYNC_TYPE
+	statxMountIDUnique = 0x4000 // STATX_MNT_ID_UNIQUE
+)
 
 func sysStat(c *Call) int64  { return c.statPath(cwd, c.DI, vfs.Follow, 0, c.SI) }
 func sysLstat(c *Call) int64 { return c.statPath(cwd, c.DI, 0, 0, c.SI) }
@@ -112,7 +115,16 @@ func sysStatx(c *Call) int64 {
 	b := c.buf[:256]
 	clear(b)
 	le := binary.LittleEndian
-	le.PutUint32(b, unix.STATX_BASIC_STATS|unix.STATX_BTIME|mask&(unix.STATX_MNT_ID))
+	have := unix.STATX_BASIC_STATS | mask&unix.STATX_BTIME
+	if mask&statxMountIDUnique != 0 {
+		have |= statxMountIDUnique
+	} else {
+		have |= unix.STATX_MNT_ID
+	}
+	if mask&(unix.STATX_MTIME|unix.STATX_CTIME) == 0 {
+		have &^= unix.STATX_MTIME | unix.STATX_CTIME
+	}
+	le.PutUint32(b, have)
 	le.PutUint32(b[4:], 4096)
 	if s.Root {
 		le.PutUint64(b[8:], unix.STATX_ATTR_MOUNT_ROOT)
@@ -126,6 +138,9 @@ func sysStatx(c *Call) int64 {
 	le.PutUint64(b[48:], uint64(s.Blocks))
 	le.PutUint64(b[56:], unix.STATX_ATTR_MOUNT_ROOT|unix.STATX_ATTR_IMMUTABLE|unix.STATX_ATTR_APPEND|unix.STATX_ATTR_NODUMP)
 	for n, t := range [4]int64{s.Atime, s.Btime, s.Ctime, s.Mtime} {
+		if n == 1 && have&unix.STATX_BTIME == 0 {
+			continue
+		}
 		sec, nsec := split(t)
 		le.PutUint64(b[64+16*n:], sec)
 		le.PutUint32(b[72+16*n:], uint32(nsec))
@@ -134,9 +149,7 @@ func sysStatx(c *Call) int64 {
 	le.PutUint32(b[132:], unix.Minor(s.Rdev))
 	le.PutUint32(b[136:], unix.Major(s.Dev))
 	le.PutUint32(b[140:], unix.Minor(s.Dev))
-	if mask&unix.STATX_MNT_ID != 0 {
-		le.PutUint64(b[144:], s.Mount)
-	}
+	le.PutUint64(b[144:], s.Mount)
 	return fail(usermem.Out(c.Mem, c.R8, b))
 }
 

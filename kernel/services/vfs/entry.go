@@ -50,8 +50,8 @@ type slot struct {
 	entry  *Entry // nil: removed
 }
 
-// firstCookie comes after "." and "..".
-const firstCookie = 2
+// firstCookie comes after what positions 0 to 2 mean.
+const firstCookie = 3
 
 func newDirectory() *directory {
 	return &directory{byName: map[string]*Entry{}, next: firstCookie}
@@ -64,9 +64,18 @@ func (d *directory) find(cookie int64) int {
 	return sort.Search(len(d.order), func(i int) bool { return d.order[i].cookie >= cookie })
 }
 
+// older is the index of the last entry below i, -1 for none.
+func (d *directory) older(i int) int {
+	for i--; i >= 0 && d.order[i].entry == nil; i-- {
+	}
+	return i
+}
+
 func (d *directory) add(e *Entry) {
 	e.cookie, e.removed = d.next, false
-	d.next++
+	if d.next++; d.next == dirEnd {
+		d.next++
+	}
 	d.byName[e.name] = e
 	d.order = append(d.order, slot{e.cookie, e})
 }
@@ -88,19 +97,11 @@ func (d *directory) remove(e *Entry) {
 	}
 }
 
-// replace puts an entry in another's place, cookie and all.
-func (d *directory) replace(old, e *Entry) {
-	i := d.find(old.cookie)
-	e.cookie, e.removed = old.cookie, false
-	d.order[i].entry = e
-	if old.name != e.name {
-		delete(d.byName, old.name)
-	}
-	d.byName[e.name] = e
-}
-
 // child looks a name up in a directory. The namespace is locked.
 func (e *Entry) child(c *Caller, name []byte) (*Entry, Errno) {
+	if e.removed {
+		return nil, unix.ENOENT
+	}
 	if len(name) > NameMax {
 		return nil, unix.ENAMETOOLONG
 	}

@@ -193,6 +193,9 @@ type Stat struct {
 	Root                       bool // of a mount
 }
 
+// shortLink is the length from which tmpfs gives a link's text a page.
+const shortLink = 128
+
 // Stat reads the attributes.
 func (i *Inode) Stat(s *Stat) {
 	i.mu.Lock()
@@ -201,6 +204,9 @@ func (i *Inode) Stat(s *Stat) {
 		Atime: atomic.LoadInt64(i.time(0)), Mtime: atomic.LoadInt64(i.time(1)), Ctime: atomic.LoadInt64(i.time(2))}
 	if i.Data != nil {
 		s.Blocks = int64(atomic.LoadUint64(&i.Data.Head().Pages)) * (object.PageSize / 512)
+	}
+	if len(i.target) >= shortLink {
+		s.Blocks = object.PageSize / 512
 	}
 	s.Root = i.FS.Root != nil && i.FS.Root.inode == i
 }

@@ -35,7 +35,7 @@ type wholeLock struct {
 const maxLocks = 4096
 
 func (a *Lock) conflicts(b *Lock) bool {
-	return a.Owner != b.Owner && (a.Type == unix.F_WRLCK || b.Type == unix.F_WRLCK) && a.Start <= b.End && b.Start <= a.End
+	return a.Owner != b.Owner && b.Type != unix.F_UNLCK && (a.Type == unix.F_WRLCK || b.Type == unix.F_WRLCK) && a.Start <= b.End && b.Start <= a.End
 }
 
 // touches reports whether the ranges overlap or lie side by side.
@@ -43,12 +43,13 @@ func (a *Lock) touches(b *Lock) bool {
 	return (b.End == math.MaxInt64 || a.Start <= b.End+1) && (a.End == math.MaxInt64 || b.Start <= a.End+1)
 }
 
-// TestLock finds a lock that stands in the way of l.
+// TestLock finds a lock that stands in the way of l; with F_UNLCK one of the
+// owner's own in the range, as F_OFD_GETLK has it.
 func (i *Inode) TestLock(l Lock) (blocking Lock, found bool) {
 	i.locks.mu.Lock()
 	defer i.locks.mu.Unlock()
 	for _, o := range i.locks.records {
-		if o.conflicts(&l) {
+		if o.conflicts(&l) || l.Type == unix.F_UNLCK && o.Owner == l.Owner && o.Start <= l.End && l.Start <= o.End {
 			return o, true
 		}
 	}

@@ -28,28 +28,64 @@ func (f *File) ReadDir(c *Caller, buf []byte, old bool) ([]byte, Errno) {
 	return d.buf, 0
 }
 
+// Positions in a directory: 0 is ".", 1 is "..", then come the entries that
+// vfs keeps, the newest first, so that a program which renames what it reads
+// comes to an end (libfs' offset_readdir of Linux does the same): newest
+// starts with them, a cookie goes on with that entry or an older one, dirEnd
+// is behind the last. Those of a Lister come after listed.
+const (
+	newest = 2
+	listed = 1 << 40
+	dirEnd = 1<<31 - 1
+)
+
 func (f *File) list(c *Caller, d *dirWriter) {
 	i := f.Inode
 	if d.pos == 0 && !d.put(".", i.Ino, unix.S_IFDIR, 1) {
 		return
 	}
-	if d.pos == 1 && !d.put("..", f.Entry.up().inode.Ino, unix.S_IFDIR, firstCookie) {
+	if d.pos == 1 && !d.put("..", f.Entry.up().inode.Ino, unix.S_IFDIR, newest) {
 		return
 	}
-	const own = 1 << 40 // positions of a Lister come after those of entries
-	if i.dir != nil && d.pos < own {
-		for _, s := range i.dir.order[i.dir.find(d.pos):] {
-			if e := s.entry; e != nil && !d.put(e.name, e.inode.Ino, e.inode.Mode(), s.cookie+1) {
-				return
-			}
-		}
+	l, _ := i.Node.(Lister)
+	if d.pos == dirEnd {
+		return
 	}
-	if l, ok := i.Node.(Lister); ok {
-		from := max(d.pos-own, 0)
-		l.List(c, i, from, func(name string, ino uint64, mode uint32, next int64) bool {
-			return d.put(name, ino, mode, own+next)
+	if d.pos < listed {
+		end := int64(dirEnd)
+		if l != nil {
+			end = listed
+		}
+		if i.dir != nil && !f.listKept(i.dir, d, end) {
+			return
+		}
+		d.pos = end
+	}
+	if l != nil {
+		l.List(c, i, d.pos-listed, func(name string, ino uint64, mode uint32, next int64) bool {
+			return d.put(name, ino, mode, listed+next)
 		})
 	}
+}
+
+// listKept lists the entries that vfs keeps; false when the room is used up.
+func (f *File) listKept(dir *directory, d *dirWriter, end int64) bool {
+	at := len(dir.order)
+	if d.pos != newest {
+		at = dir.find(d.pos + 1)
+	}
+	at = dir.older(at)
+	for at >= 0 {
+		s, next := dir.order[at], end
+		at = dir.older(at)
+		if at >= 0 {
+			next = dir.order[at].cookie
+		}
+		if !d.put(s.entry.name, s.entry.inode.Ino, s.entry.inode.Mode(), next) {
+			return false
+		}
+	}
+	return true
 }
 
 // dirWriter lays out directory entries.

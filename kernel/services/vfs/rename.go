@@ -4,17 +4,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rename moves a name: renameat2(2) with RENAME_NOREPLACE or RENAME_EXCHANGE.
-// w and to are two walks of the calling handler.
-func (ns *Namespace) Rename(w, to *Walk, c *Caller, oldDir *Entry, oldPath []byte, newDir *Entry, newPath []byte, flags uint32) Errno {
+// CheckRename refuses flags that renameat2(2) does not know together.
+func CheckRename(flags uint32) Errno {
 	if flags&^uint32(unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE|unix.RENAME_WHITEOUT) != 0 ||
 		flags&unix.RENAME_EXCHANGE != 0 && flags&(unix.RENAME_NOREPLACE|unix.RENAME_WHITEOUT) != 0 {
 		return unix.EINVAL
 	}
+	return 0
+}
+
+// Rename moves a name: renameat2(2) with RENAME_NOREPLACE or RENAME_EXCHANGE.
+// w and to are two walks of the calling handler. newErr is why newDir is not
+// known, which counts after what is wrong with the old path.
+func (ns *Namespace) Rename(w, to *Walk, c *Caller, oldDir *Entry, oldPath []byte, newDir *Entry, newErr Errno, newPath []byte, flags uint32) Errno {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
 	if e := w.toParent(ns, c, oldDir, oldPath); e != 0 {
 		return e
+	}
+	if newErr != 0 {
+		return newErr
 	}
 	if e := to.toParent(ns, c, newDir, newPath); e != 0 {
 		return e
