@@ -31,8 +31,8 @@ func invoke(ctx context.Context, args ...string) outcome {
 	return outcome{status, stdout.String(), stderr.String()}
 }
 
-// tiny writes a random model and a folder with a file.
-func tiny(t *testing.T) (model, root string) {
+// randomModel writes a random model and a folder with a file.
+func randomModel(t *testing.T) (model, root string) {
 	t.Helper()
 	root = t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "notes.txt"), []byte("one\n"), 0o644); err != nil {
@@ -94,7 +94,7 @@ func TestHelpIsComplete(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	model, root := tiny(t)
+	model, root := randomModel(t)
 	for _, c := range []struct {
 		args []string
 		says string
@@ -122,7 +122,7 @@ var (
 // A run shows its steps, a line each, its end, and the figures for machines;
 // the status is that of the reason.
 func TestRun(t *testing.T) {
-	model, root := tiny(t)
+	model, root := randomModel(t)
 	o := invoke(context.Background(), "-m", model, "--root", root, "--max-steps", "2", "--report", "read", "notes.txt", "--allow", "a.test")
 	lines := strings.Split(strings.TrimSuffix(o.stdout, "\n"), "\n")
 	n := 0
@@ -147,7 +147,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunJSON(t *testing.T) {
-	model, root := tiny(t)
+	model, root := randomModel(t)
 	o := invoke(context.Background(), "-m", model, "--root", root, "--max-steps", "2", "--json", "task")
 	lines := strings.Split(strings.TrimSuffix(o.stdout, "\n"), "\n")
 	for i, line := range lines {
@@ -166,7 +166,7 @@ func TestRunJSON(t *testing.T) {
 }
 
 func TestInterrupted(t *testing.T) {
-	model, root := tiny(t)
+	model, root := randomModel(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if o := invoke(ctx, "-m", model, "--root", root, "task"); o.status != statusCancelled {
@@ -235,7 +235,7 @@ func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // Who cannot be told of the steps is not served to the end.
 func TestBrokenOutput(t *testing.T) {
-	model, root := tiny(t)
+	model, root := randomModel(t)
 	var stderr bytes.Buffer
 	done := make(chan int, 1)
 	go func() {

@@ -18,7 +18,9 @@ var publicImports = map[string][]string{
 	"pkg/agent/tools": {"pkg/agent"},
 	"pkg/tiny":        {"pkg/llama"},
 	// Tasks are carried out by the real tools, and told as the agent tells them.
-	"pkg/tiny/internal/tasks": {"pkg/agent", "pkg/agent/tools", "pkg/bpe", "pkg/grammar", "pkg/llama"},
+	"pkg/tiny/internal/tasks":    {"pkg/agent", "pkg/agent/tools", "pkg/bpe", "pkg/grammar", "pkg/llama"},
+	"pkg/tiny/internal/corpus":   {"pkg/bpe", "pkg/llama", "pkg/tiny/internal/tasks"},
+	"pkg/tiny/internal/evaluate": {"pkg/agent", "pkg/llama", "pkg/tiny", "pkg/tiny/internal/tasks"},
 }
 
 // notForPublic are modules that no package of pkg may import: they serve the

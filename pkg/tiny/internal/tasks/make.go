@@ -30,6 +30,9 @@ func (m maker) text(whole bool) string {
 		return ""
 	}
 	s := m.content(5, 8)
+	for !m.rich && len(s) > 300 { // a result that is cut is another matter
+		s = m.content(5, 8)
+	}
 	if !whole || !m.rich {
 		s = strings.TrimLeft(s, "\n \t")
 	}

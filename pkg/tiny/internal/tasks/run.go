@@ -34,6 +34,9 @@ func NewBench(dir string, model agent.Model) (*Bench, error) {
 	return &Bench{dir, root, a}, nil
 }
 
+// Tools returns the tools of the agent.
+func (b *Bench) Tools() []agent.Spec { return b.agent.Tools() }
+
 // Close closes the agent and the folder, not the model.
 func (b *Bench) Close() error { return errors.Join(b.agent.Close(), b.root.Close()) }
 
