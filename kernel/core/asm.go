@@ -2,5 +2,10 @@
 
 package main
 
-// In entry_amd64.s: addresses of entry points, and the bounds of the image.
+// In boot_amd64.s.
+
+// symbols returns addresses of entry points, and the bounds of the image.
 func symbols() (sysEntry, idle, text, end uint64)
+
+// loadTables loads the GDT register from memory and the task register.
+func loadTables(gdtr, tss uint64)

@@ -2,18 +2,50 @@
 
 package main
 
-import (
-	"github.com/leveret-os/leveret/kernel/core/x86"
+import "github.com/leveret-os/leveret/kernel/core/x86"
+
+// The console is the first serial port, a 16550 (National Semiconductor,
+// PC16550D data sheet).
+const (
+	com1 = 0x3f8
+
+	uartData      = com1
+	uartInterrupt = com1 + 1
+	uartFIFO      = com1 + 2
+	uartLine      = com1 + 3
+	uartModem     = com1 + 4
+	uartStatus    = com1 + 5
+
+	statusData  = 0x01 // a byte came in
+	statusEmpty = 0x20 // room for fifoSize bytes
+
+	fifoSize = 16
 )
 
-func putc(c byte) {
-	for x86.Inb(com1+5)&0x20 == 0 {
+// consoleRoom is how many bytes can be sent without looking.
+var consoleRoom uint64
+
+// initConsole makes the port 8N1 with its FIFOs on, and polled.
+func initConsole() {
+	x86.Outb(uartInterrupt, 0)
+	x86.Outb(uartLine, 3)
+	x86.Outb(uartFIFO, 7)
+	x86.Outb(uartModem, 3) // DTR, RTS
+}
+
+func putc(b byte) {
+	if consoleRoom == 0 {
+		for x86.Inb(uartStatus)&statusEmpty == 0 {
+			x86.Pause()
+		}
+		consoleRoom = fifoSize
 	}
-	x86.Outb(com1, c)
+	consoleRoom--
+	x86.Outb(uartData, b)
 }
 
 func puts(s string) {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] == '\n' {
 			putc('\r')
 		}
@@ -21,35 +53,79 @@ func puts(s string) {
 	}
 }
 
+// putBytes writes n bytes at an address of core's as they are.
+func putBytes(at, n uint64) {
+	for i := uint64(0); i < n; i++ {
+		putc(rd8(at + i))
+	}
+}
+
 func puthex(v uint64) {
 	puts("0x")
-	n := 60
-	for n > 0 && v>>uint(n) == 0 {
-		n -= 4
+	shift := uint(60)
+	for shift > 0 && v>>shift == 0 {
+		shift -= 4
 	}
-	for ; n >= 0; n -= 4 {
-		putc("0123456789abcdef"[v>>uint(n)&15])
+	for ; ; shift -= 4 {
+		putc("0123456789abcdef"[v>>shift&15])
+		if shift == 0 {
+			return
+		}
 	}
 }
 
 func putdec(v uint64) {
-	var b [20]byte
-	i := uint(len(b))
-	for {
-		i--
-		if i < uint(len(b)) {
-			b[i] = '0' + byte(v%10)
-		}
-		v /= 10
-		if v == 0 || i == 0 {
-			break
-		}
+	if v >= 10 {
+		putdec(v / 10)
 	}
-	for ; i < uint(len(b)); i++ {
-		putc(b[i])
-	}
+	putc('0' + byte(v%10))
 }
 
 func kv(k string, v uint64) { puts(k); puthex(v) }
 
-const com1 = 0x3f8
+// Bytes that came in wait in a ring until services read them. What does not
+// fit is lost, as at a port without flow control.
+const inputSize = 4096
+
+var (
+	input                [inputSize]byte
+	inputHead, inputTail uint64
+	inputLost            uint64
+)
+
+// listenConsole makes the port interrupt when bytes come in.
+func listenConsole() {
+	x86.Outb(uartModem, 0xb) // and OUT2, which lets the interrupt through
+	x86.Outb(uartInterrupt, 1)
+}
+
+// consoleInterrupt takes what came in.
+func consoleInterrupt(c *CPU) {
+	got := false
+	for x86.Inb(uartStatus)&statusData != 0 {
+		b := x86.Inb(uartData)
+		if inputHead-inputTail < inputSize {
+			input[inputHead%inputSize] = b
+			inputHead++
+			got = true
+		} else {
+			inputLost++
+		}
+	}
+	if got {
+		consoleReady(c)
+	}
+}
+
+// consoleGet returns the next byte that came in.
+func consoleGet() (b byte, ok bool) {
+	if inputHead == inputTail {
+		return 0, false
+	}
+	b = input[inputTail%inputSize]
+	inputTail++
+	return b, true
+}
+
+// consoleReady is called when input begins to wait.
+func consoleReady(c *CPU) {}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"github.com/leveret-os/leveret/kernel/abi"
 	"github.com/leveret-os/leveret/kernel/core/x86"
 )
 
@@ -134,7 +135,7 @@ func crash(c *CPU, t *Thread, a uint64) {
 	kv(" addr ", a)
 	kv(" RIP ", t.frame.IP)
 	kv(" RSP ", t.frame.SP)
-	kv(" tid ", t.tid)
+	kv(" cpu ", c.number)
 	kv("\n ax ", t.frame.AX)
 	kv(" bx ", t.frame.BX)
 	kv(" cx ", t.frame.CX)
@@ -152,3 +153,16 @@ func crash(c *CPU, t *Thread, a uint64) {
 }
 
 var ksymBase uint64
+
+// brokenCore is entered on the panic stack when core itself faulted.
+func brokenCore(c *CPU, t *Thread) { crash(c, t, x86.ReadCR2()) }
+
+// paranoid is entered on the stacks of NMI, double fault and machine check,
+// without the lock.
+func paranoid(c *CPU, f *abi.Frame) {
+	if f.Vector == 2 {
+		c.nmis++
+		return
+	}
+	crash(c, (*Thread)(ptr(addressOf(f))), x86.ReadCR2())
+}

@@ -32,7 +32,7 @@ func forward(c *CPU, t *Thread) {
 	t.fp = 1
 	t.fs = fwdSwitch(fxaddr(t), h.fs)
 	c.cur = h
-	wr64(c.tss+0x24, taddr(h)+176)
+	setTrapFrame(c, taddr(h)+176)
 }
 
 // recv: services' reply_and_receive. DI = reply for the current client.
@@ -94,7 +94,7 @@ func recv(c *CPU, h *Thread) {
 		x86.WriteFS(u.fs)
 	}
 	c.cur = u
-	wr64(c.tss+0x24, taddr(u)+176)
+	setTrapFrame(c, taddr(u)+176)
 	if u.as != c.curAS {
 		setCur(c, u)
 	}
@@ -129,8 +129,8 @@ func svcSyscall(c *CPU, t *Thread) {
 		fixLo, fixHi, fixPad = t.frame.DI, t.frame.SI, t.frame.DX
 		t.frame.AX = 0
 	case 0x1002:
-		servicesSpace.put64(c, t.frame.DI, initrd)
-		servicesSpace.put64(c, t.frame.DI+8, initrdLen)
+		servicesSpace.put64(c, t.frame.DI, directMap+bootInfo.initramfs)
+		servicesSpace.put64(c, t.frame.DI+8, bootInfo.initramfsSize)
 		t.frame.AX = 0
 	case 0x1003:
 		spawnUser(c)
@@ -147,7 +147,7 @@ func svcSyscall(c *CPU, t *Thread) {
 	case 0x1006:
 		t.frame.AX = recvAddr
 	case 0x1005:
-		t.frame.AX = framesUsed
+		t.frame.AX = memory.Total() - memory.Free()
 	default:
 		if traceSys {
 			kv("core: services syscall ", t.frame.AX)

@@ -3,22 +3,19 @@
 package main
 
 import (
+	"github.com/leveret-os/leveret/kernel/core/frames"
 	"github.com/leveret-os/leveret/kernel/core/x86"
 )
 
+// memory is the allocator of physical memory.
+var memory frames.Allocator
+
 func allocFrame() uint64 {
-	framesUsed++
-	if freeN > 0 {
-		freeN--
-		return uint64(rd32(freeStk+freeN*4)) << 12
+	p := memory.Alloc(0)
+	if p == 0 {
+		die("out of memory")
 	}
-	if frameNext < frameEnd {
-		p := frameNext
-		frameNext += 4096
-		return p
-	}
-	die("out of memory")
-	return 0
+	return p
 }
 
 func allocZero() uint64 {
@@ -28,29 +25,22 @@ func allocZero() uint64 {
 }
 
 func allocContig(n uint64) uint64 {
-	p := frameNext
-	frameNext += n * 4096
-	framesUsed += n
-	if frameNext > frameEnd {
-		die("out of memory (contig)")
+	order := uint64(0)
+	for 1<<order < n {
+		order++
 	}
-	for i := uint64(0); i < n; i++ {
+	p := memory.Alloc(order)
+	if p == 0 {
+		die("out of memory")
+	}
+	for i := range n {
 		x86.ClearPage(directMap + p + i*4096)
 	}
 	return p
 }
 
-func freeFrame(p uint64) {
-	framesUsed--
-	wr32(freeStk+freeN*4, uint32(p>>12))
-	freeN++
-}
+func freeFrame(p uint64) { memory.Put(p) }
 
-var (
-	frameNext, frameEnd uint64 // bump region (physical)
-	freeStk             uint64 // direct-map address of a stack of uint32 frame numbers
-	freeN               uint64
-	framesUsed          uint64
-	kernPML4            uint64
-	faultAround         uint64 = 16
-)
+const kernPML4 = pml4Phys
+
+var faultAround uint64 = 16

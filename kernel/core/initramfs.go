@@ -20,8 +20,9 @@ func hex8(p uint64) uint64 {
 }
 
 func findFile(name string) bool {
+	initrd := directMap + bootInfo.initramfs
 	p := initrd
-	for p != 0 && p < initrd+initrdLen && match(p, "070701") {
+	for p < initrd+bootInfo.initramfsSize && match(p, "070701") {
 		fs, ns := hex8(p+54), hex8(p+94)
 		data := (p + 110 + ns + 3) &^ 3
 		if ns == uint64(len(name))+1 && match(p+110, name) {
@@ -43,6 +44,5 @@ func match(p uint64, s string) bool {
 }
 
 var (
-	initrd, initrdLen uint64 // direct-map address
 	fAddr, fLen       uint64
 )

@@ -18,6 +18,8 @@ func rd16(a uint64) uint16 { return *(*uint16)(ptr(a)) }
 
 func rd8(a uint64) byte { return *(*byte)(ptr(a)) }
 
+func wr16(a uint64, v uint16) { *(*uint16)(ptr(a)) = v }
+
 func wr8(a uint64, v byte) { *(*byte)(ptr(a)) = v }
 
 func ptr(a uint64) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(nil), int(a)) }

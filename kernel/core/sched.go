@@ -7,7 +7,7 @@ import (
 )
 
 func enqueue(c *CPU, t *Thread) {
-	pokeIdle()
+	pokeIdle(c)
 	t.next = nil
 	if runTail == nil {
 		runHead = t

@@ -13,7 +13,6 @@ const (
 )
 
 var (
-	ncpu             uint64 = 1
 	runHead, runTail *Thread
 	timers           *Thread
 	allT             *Thread
@@ -28,5 +27,4 @@ var (
 	nfault, nfwd     uint64
 	nfull            uint64
 	nhandlers        uint64
-	traceSys         bool
 )

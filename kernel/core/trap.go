@@ -3,6 +3,8 @@
 package main
 
 import (
+	"sync/atomic"
+
 	"github.com/leveret-os/leveret/kernel/core/x86"
 )
 
@@ -11,12 +13,12 @@ import (
 // IST2, just a frame.
 func trap(c *CPU, t *Thread) {
 	switch t.frame.Vector {
-	case 32:
+	case vecTimer:
 		timerIRQ(c)
 		return
 	case 14:
 		a := x86.ReadCR2()
-		inCore := t.frame.CS&3 == 0 && t.frame.IP < 0xffffffff90000000 && t.frame.IP >= coreText
+		inCore := t.frame.CS&3 == 0 && t.frame.IP < servicesBase && t.frame.IP >= coreText
 		if !inCore {
 			nfault++
 			if a < userTop {
@@ -38,10 +40,14 @@ func trap(c *CPU, t *Thread) {
 			}
 		}
 		crash(c, t, a)
-	case 33, 39, 255:
+	case vecSpurious:
 		return
-	case 0xfc, 0xfd: // reschedule, flush (already done while taking the lock)
-		wr32(lapic+0xb0, 0)
+	case vecSerial:
+		consoleInterrupt(c)
+		endOfInterrupt()
+	case vecReschedule, vecFlush:
+		endOfInterrupt()
+		flushSelf(c)
 		c.poked = false
 		if t.pending&^t.sigmask != 0 {
 			sigCheck(c, t)
@@ -51,5 +57,13 @@ func trap(c *CPU, t *Thread) {
 		}
 	default:
 		crash(c, t, 0)
+	}
+}
+
+// flushSelf drops the TLB when another processor asked for it.
+func flushSelf(c *CPU) {
+	if atomic.LoadUint64(&c.flush) != 0 {
+		x86.WriteCR3(x86.ReadCR3())
+		atomic.StoreUint64(&c.flush, 0)
 	}
 }

@@ -3,20 +3,23 @@ package image
 import (
 	"cmp"
 	"debug/elf"
+	"fmt"
 	"io"
 	"slices"
 )
 
-// Summary says what was done to core.
+// Summary says what became of core.
 type Summary struct {
-	LoadsOfG int // removed
-	Trapped  int // entry points of the runtime
-	Symbols  int
+	LoadsOfG int    // removed
+	Trapped  int    // entry points of the runtime
+	Symbols  int    // functions in the symbol table
+	End      uint64 // first free byte of physical memory behind the image
 }
 
-// Kernel turns core, as linked, into a kernel image: an ELF file with a PVH
-// note, which it returns.
-func Kernel(core io.ReaderAt) ([]byte, Summary, error) {
+// Kernel turns core, as linked, and services, an ELF program or nil, into a
+// kernel image: an ELF file with a PVH note, which it returns. Errors wrap
+// ErrLinked or ErrUnfit.
+func Kernel(core io.ReaderAt, services []byte) ([]byte, Summary, error) {
 	var sum Summary
 	l, err := readLinked(core)
 	if err != nil {
@@ -31,7 +34,7 @@ func Kernel(core io.ReaderAt) ([]byte, Summary, error) {
 	if sum.Trapped, err = l.trapRuntime(); err != nil {
 		return nil, sum, err
 	}
-	b, err := newBlob(l)
+	entry, err := findEntries(l)
 	if err != nil {
 		return nil, sum, err
 	}
@@ -40,58 +43,40 @@ func Kernel(core io.ReaderAt) ([]byte, Summary, error) {
 		return nil, sum, err
 	}
 	sum.Symbols = len(l.functions)
-	segments := append(slices.Clip(l.segments),
-		&segment{CoreBase + blobPhys, blobPhys, blobSize, elf.PF_R | elf.PF_W | elf.PF_X, b},
-		&segment{CoreBase + symbolsPhys, symbolsPhys, uint64(len(symbols)), elf.PF_R, symbols})
+	end := uint64(0)
+	for _, s := range l.segments {
+		end = max(end, pageUp(s.phys+s.memSize))
+	}
+	if end > coreMax {
+		return nil, sum, fmt.Errorf("%w: core ends at %#x, at most %#x is mapped", ErrLinked, end, coreMax)
+	}
+
+	b := make(blob, blobSize)
+	at := func(off, size uint64, flags elf.ProgFlag) *segment {
+		return &segment{virt: CoreBase + blobPhys + off, phys: blobPhys + off, memSize: size, flags: flags, data: b[off : off+size]}
+	}
+	table := &segment{CoreBase + symbolsPhys, symbolsPhys, uint64(len(symbols)), elf.PF_R, symbols}
+	b.pageTables(append(slices.Clip(l.segments), table,
+		at(offIDT, offGates-offIDT, elf.PF_R),
+		at(offGates, offTrampoline-offGates, elf.PF_R|elf.PF_X),
+		at(offTrampoline, offTrapStack-offTrampoline, elf.PF_R),
+		at(offTrapStack, blobSize-offTrapStack, elf.PF_R|elf.PF_W),
+	))
+	b.descriptors()
+	b.gates(entry)
+	b.entry(entry.boot)
+	b.trampoline(entry.ap)
+	b.put(offInfo+infoSymbols, CoreBase+symbolsPhys)
+
+	segments := append(slices.Clip(l.segments), table, at(0, blobSize, elf.PF_R|elf.PF_W|elf.PF_X))
+	if services != nil {
+		b.put(offInfo+infoServices, end)
+		b.put(offInfo+infoServicesSize, uint64(len(services)))
+		segments = append(segments, &segment{CoreBase + end, end, uint64(len(services)), elf.PF_R, services})
+		end = pageUp(end + uint64(len(services)))
+	}
+	b.put(offInfo+infoEnd, end)
+	sum.End = end
 	slices.SortFunc(segments, func(a, b *segment) int { return cmp.Compare(a.phys, b.phys) })
 	return writeELF(segments, blobPhys+offEntry), sum, nil
 }
-
-// writeELF writes an ELF file of segments that is entered at a physical
-// address, by way of a PVH note (Xen's public/elfnote.h, XEN_ELFNOTE_PHYS32_ENTRY).
-func writeELF(segments []*segment, entry uint64) []byte {
-	const headerSize, progSize = 64, 56
-	var note []byte
-	note = le.AppendUint32(note, 4)
-	note = le.AppendUint32(note, 8)
-	note = le.AppendUint32(note, 18)
-	note = append(note, "Xen\x00"...)
-	note = le.AppendUint64(note, entry)
-
-	n := len(segments) + 1
-	out := make([]byte, headerSize)
-	copy(out, "\x7fELF\x02\x01\x01")
-	le.PutUint16(out[16:], uint16(elf.ET_EXEC))
-	le.PutUint16(out[18:], uint16(elf.EM_X86_64))
-	le.PutUint32(out[20:], uint32(elf.EV_CURRENT))
-	le.PutUint64(out[24:], entry)
-	le.PutUint64(out[32:], headerSize)
-	le.PutUint16(out[52:], headerSize)
-	le.PutUint16(out[54:], progSize)
-	le.PutUint16(out[56:], uint16(n))
-	prog := func(kind elf.ProgType, flags elf.ProgFlag, values ...uint64) {
-		out = le.AppendUint32(out, uint32(kind))
-		out = le.AppendUint32(out, uint32(flags))
-		for _, v := range values {
-			out = le.AppendUint64(out, v)
-		}
-	}
-	noteAt := uint64(headerSize + progSize*n)
-	off := pageUp(noteAt + uint64(len(note)))
-	prog(elf.PT_NOTE, elf.PF_R, noteAt, 0, 0, uint64(len(note)), uint64(len(note)), 4)
-	at := off
-	for _, s := range segments {
-		prog(elf.PT_LOAD, s.flags, at, s.virt, s.phys, uint64(len(s.data)), s.memSize, pageSize)
-		at = pageUp(at + uint64(len(s.data)))
-	}
-	out = append(out, note...)
-	for _, s := range segments {
-		out = append(out, make([]byte, pageUp(uint64(len(out)))-uint64(len(out)))...)
-		out = append(out, s.data...)
-	}
-	return out
-}
-
-const pageSize = 4096
-
-func pageUp(n uint64) uint64 { return (n + pageSize - 1) &^ (pageSize - 1) }

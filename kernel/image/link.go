@@ -60,6 +60,7 @@ func readLinked(r io.ReaderAt) (*linked, error) {
 		}
 		l.segments = append(l.segments, &segment{p.Vaddr, p.Vaddr - CoreBase, p.Memsz, p.Flags, data})
 	}
+	l.cut(f)
 	symbols, err := f.Symbols()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLinked, err)
@@ -72,6 +73,23 @@ func readLinked(r io.ReaderAt) (*linked, error) {
 	}
 	slices.SortFunc(l.functions, func(a, b function) int { return cmp.Compare(a.addr, b.addr) })
 	return l, nil
+}
+
+// cut leaves out what only a runtime that runs would read, where it is the
+// tail of a segment.
+func (l *linked) cut(f *elf.File) {
+	for _, s := range l.segments {
+		start := s.virt + s.memSize
+		for _, name := range []string{".itablink", ".typelink", ".gopclntab"} {
+			if t := f.Section(name); t != nil && t.Addr > s.virt && t.Addr < start && t.Addr+t.Size <= s.virt+s.memSize {
+				start = t.Addr
+			}
+		}
+		if start < s.virt+s.memSize {
+			s.memSize = start - s.virt
+			s.data = s.data[:min(uint64(len(s.data)), s.memSize)]
+		}
+	}
 }
 
 // at returns the n bytes of the image at a virtual address.

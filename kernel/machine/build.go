@@ -50,7 +50,7 @@ func buildKernel(ctx context.Context, root, dir string) (kernel, services string
 		"-gcflags="+module+"/kernel/core/...=-wb=false", "-ldflags=-E main.entry64 -T -0x7fdff000"); err != nil {
 		return "", "", err
 	}
-	if err := goBuild(ctx, root, services, "./kernel/services", "-ldflags=-T -0x6ffff000"); err != nil {
+	if err := goBuild(ctx, root, services, "./kernel/services", "-ldflags=-s -w -T -0x6ffff000"); err != nil {
 		return "", "", err
 	}
 	f, err := os.Open(core)
@@ -58,7 +58,11 @@ func buildKernel(ctx context.Context, root, dir string) (kernel, services string
 		return "", "", err
 	}
 	defer f.Close()
-	data, _, err := image.Kernel(f)
+	program, err := os.ReadFile(services)
+	if err != nil {
+		return "", "", err
+	}
+	data, _, err := image.Kernel(f, program)
 	if err != nil {
 		return "", "", err
 	}
