@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leveret-os/leveret/cmd/agent/mcp"
 	"github.com/leveret-os/leveret/pkg/agent"
+	"github.com/leveret-os/leveret/pkg/agent/mcp"
 	"github.com/leveret-os/leveret/pkg/agent/tools"
 	"github.com/leveret-os/leveret/pkg/llama"
 	"github.com/leveret-os/leveret/pkg/tiny"

@@ -16,6 +16,6 @@
 // speak as somebody else: the text of special tokens is plain text in it.
 //
 // The tools themselves are in pkg/agent/tools, those of MCP servers in
-// cmd/agent/mcp, apart, so that importers of this package do not carry them. A
+// pkg/agent/mcp, apart, so that importers of this package do not carry them. A
 // tool of one's own is a Tool, or a function (NewTool).
 package agent

@@ -11,7 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leveret-os/leveret/cmd/agent/mcp"
+	"github.com/leveret-os/leveret/pkg/agent/mcp"
 )
 
 // The tools of a server over HTTP are tools like any other.
