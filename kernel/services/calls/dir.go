@@ -134,6 +134,9 @@ func sysSymlinkat(c *Call) int64 { return c.symlink(c.DI, c.SI, c.DX) }
 
 func (c *Call) symlink(target, dirfd, addr uint64) int64 {
 	text, e := c.name2(target)
+	if e == 0 && len(text) == 0 {
+		e = unix.ENOENT
+	}
 	if e != 0 {
 		return fail(e)
 	}
@@ -141,7 +144,7 @@ func (c *Call) symlink(target, dirfd, addr uint64) int64 {
 	if e != 0 {
 		return fail(e)
 	}
-	if len(text) == 0 || len(path) == 0 {
+	if len(path) == 0 {
 		return fail(unix.ENOENT)
 	}
 	dir, e := c.at(dirfd, path)
