@@ -40,6 +40,8 @@ type Object struct {
 
 	// Mappings is the list of what maps the object, kept by Attach and Detach.
 	Mappings *Link
+	// NextDying chains objects whose pages are still to be freed.
+	NextDying *Object
 
 	frames *frames.Allocator
 	root   uint64 // physical address of the root node
@@ -52,7 +54,7 @@ type Object struct {
 
 // Init makes o an empty object of size 0 with one reference.
 func (o *Object) Init(f *frames.Allocator) {
-	o.Mappings, o.frames = nil, f
+	o.Mappings, o.NextDying, o.frames = nil, nil, f
 	o.root, o.height, o.base, o.baseLen, o.inPlace = 0, 0, 0, 0, 0
 	o.Size, o.Pages, o.Writers, o.MaxPages = 0, 0, 0, 0
 	o.References = 1

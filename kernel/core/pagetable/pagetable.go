@@ -143,6 +143,13 @@ func (m *Map) Unuse(va uint64, slot *uint64, n uint64) {
 	m.prune(va, t)
 }
 
+// Trim frees slot's table, made for va and never filled, if it is empty.
+func (m *Map) Trim(va uint64, slot *uint64) {
+	if t := holder(slot); m.counted(t) && m.Frames.Count(t) == 1 {
+		m.prune(va, t)
+	}
+}
+
 // prune frees the table t on va's path, which is empty, and those above it that
 // become empty by that.
 func (m *Map) prune(va, t uint64) {

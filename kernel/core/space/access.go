@@ -1,0 +1,60 @@
+package space
+
+import (
+	"unsafe"
+
+	"github.com/leveret-os/leveret/kernel/core/pagetable"
+	"github.com/leveret-os/leveret/kernel/core/phys"
+)
+
+// Address returns the physical address of the byte at addr, for the kernel to
+// read or write on the program's behalf, making the page present first. ok is
+// false where the program itself could not do it.
+func (s *Space) Address(l *Local, addr uint64, write bool) (pa uint64, ok bool) {
+	if !s.kernel && addr >= Top {
+		return 0, false
+	}
+	for try := 0; ; try++ {
+		slot, size := s.Tables.Lookup(addr)
+		if e := *slot; e&pagetable.Present != 0 && (!write || e&pagetable.Writable != 0) {
+			return e&pagetable.Address + addr&(size-1), true
+		}
+		code := uint64(CodeUser)
+		if write {
+			code |= CodeWrite
+		}
+		if try == 2 || s.Fault(l, addr, code) != Resolved {
+			return 0, false
+		}
+	}
+}
+
+// CopyIn copies n bytes at addr to to, and returns how many it could.
+func (s *Space) CopyIn(l *Local, to unsafe.Pointer, addr, n uint64) uint64 {
+	done := uint64(0)
+	for done < n {
+		pa, ok := s.Address(l, addr+done, false)
+		if !ok {
+			break
+		}
+		part := min(n-done, pageSize-(addr+done)&pageMask)
+		phys.Copy(unsafe.Add(to, int(done)), phys.Pointer(pa), part)
+		done += part
+	}
+	return done
+}
+
+// CopyOut copies n bytes from from to addr, and returns how many it could.
+func (s *Space) CopyOut(l *Local, addr uint64, from unsafe.Pointer, n uint64) uint64 {
+	done := uint64(0)
+	for done < n {
+		pa, ok := s.Address(l, addr+done, true)
+		if !ok {
+			break
+		}
+		part := min(n-done, pageSize-(addr+done)&pageMask)
+		phys.Copy(phys.Pointer(pa), unsafe.Add(from, int(done)), part)
+		done += part
+	}
+	return done
+}
