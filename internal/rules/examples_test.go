@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
@@ -18,6 +19,9 @@ var examples = map[string]func(t *testing.T, program, model string){
 	"generate": tryGenerate,
 	"chat":     tryChat,
 	"serve":    tryServe,
+	"agent":    tryAgent,
+	"extract":  tryExtract,
+	"mcp":      tryMCP,
 }
 
 // Every example is a module of its own that uses public packages only, builds
@@ -72,6 +76,44 @@ func tryChat(t *testing.T, program, model string) {
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.Count(string(out), "> ") < 3 {
 		t.Errorf("%v, it printed %q", err, out)
+	}
+}
+
+// The built-in model does what these are made for.
+func tryAgent(t *testing.T, program, _ string) {
+	for task, want := range map[string]string{
+		"What is in shopping.txt?":       `1. read_file {"path":"shopping.txt"} → "21 bytes`,
+		"How many bytes does x.txt have": "error: there is no note",
+	} {
+		out, err := exec.Command(program, task).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v, it printed %q, expected %q", task, err, out, want)
+		}
+	}
+}
+
+func tryExtract(t *testing.T, program, model string) {
+	for _, args := range [][]string{nil, {"-model", model, "Two lamps for Bob"}} {
+		var order struct {
+			Customer, Item *string
+			Quantity       int
+			Urgent         *bool
+		}
+		out := run(t, "", nil, program, args...)
+		d := json.NewDecoder(strings.NewReader(out))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&order); err != nil || order.Customer == nil || order.Item == nil || order.Urgent == nil || order.Quantity < 1 || order.Quantity > 1000 {
+			t.Errorf("%v: %v, it printed %q", args, err, out)
+		}
+	}
+}
+
+func tryMCP(t *testing.T, program, _ string) {
+	out := run(t, "", nil, program)
+	for _, want := range []string{"tool: read_file\n", "left out: ", `tool "book_berth": keyword "not"`, "high 06:10 and 18:35"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it printed %q, expected %q in it", out, want)
+		}
 	}
 }
 
