@@ -200,3 +200,30 @@ func (e *Entry) down() *Entry {
 	}
 	return e
 }
+
+// Seed sets what an archive says of an inode while a file system is made.
+func (i *Inode) Seed(mode, uid, gid uint32, mtime int64) {
+	i.mode = i.mode&unix.S_IFMT | mode&0o7777
+	if i.mode&unix.S_IFMT == 0 {
+		i.mode |= mode & unix.S_IFMT
+	}
+	i.uid, i.gid = uid, gid
+	for n := range 3 {
+		*i.time(n) = mtime
+	}
+	i.publish()
+}
+
+// SetTarget makes an inode a symbolic link's.
+func (i *Inode) SetTarget(text []byte) { i.target = append([]byte(nil), text...) }
+
+// Child is an entry that vfs keeps, or nil, while a file system is made.
+func (e *Entry) Child(name string) *Entry {
+	if e.inode.dir == nil {
+		return nil
+	}
+	return e.inode.dir.byName[name]
+}
+
+// Forget takes an entry away while a file system is made.
+func (e *Entry) Forget(k *Entry) { e.inode.dir.remove(k) }
