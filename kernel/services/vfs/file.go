@@ -87,7 +87,16 @@ func newFile(ns *Namespace, c *Caller, e *Entry, flags uint32) (*File, Errno) {
 		f.Head.Kind = abi.KindPath
 		return f, 0
 	}
-	if o, ok := i.Node.(Opener); ok {
+	o, ok := i.Node.(Opener)
+	if t := i.Type(); !ok && ns.Devices != nil && (t == unix.S_IFCHR || t == unix.S_IFBLK) {
+		var errno Errno
+		if o, errno = ns.Devices.Find(i.Mode(), i.Rdev); errno != 0 {
+			i.Release()
+			return nil, errno
+		}
+		ok = true
+	}
+	if ok {
 		ops, errno := o.OpenNode(c, i, keep)
 		if errno != 0 {
 			i.Release()

@@ -45,6 +45,10 @@ func (fs *FileSystem) NextIno() uint64 { return fs.ino.Add(1) }
 type Namespace struct {
 	// Now is the time of day in ns since 1970.
 	Now func() int64
+	// Devices finds what serves a device. ENXIO.
+	Devices interface {
+		Find(mode uint32, rdev uint64) (Opener, Errno)
+	}
 
 	mu     sync.RWMutex
 	root   *Entry
