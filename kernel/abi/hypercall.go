@@ -139,6 +139,8 @@ const (
 	HyperAccount = 0x116a
 	// Power(how): unix.LINUX_REBOOT_CMD_*; does not return.
 	HyperPower = 0x116b
+	// Signal(pid, signal): to a process, or to the group -pid. ESRCH.
+	HyperSignal = 0x116c
 )
 
 // MaxStep is the most bytes that one hypercall copies, frees or allocates.
