@@ -2,7 +2,6 @@
 
 package main
 
-
 // boot runs on the first processor, with the lock, and is given the physical
 // address of the PVH start info. What it schedules runs when it returns.
 func boot(c *CPU, info uint64) {
@@ -22,7 +21,8 @@ func boot(c *CPU, info uint64) {
 	maskPIC()
 	initTime()
 
-	servicesSpace = newAddressSpace(svcMmap, svcMmapE, svcMmap+1<<26, pml4Phys)
+	initSpaces()
+	servicesSpace = newServicesSpace()
 	c.curAS = servicesSpace
 	addCPU(c)
 	startTimer()
@@ -74,15 +74,24 @@ func spawnServices(c *CPU) {
 	if at == 0 {
 		die("the image has no services")
 	}
-	start(c, servicesSpace, directMap+at, svcMmap+1<<20, 512<<10, "services", svcEnv1, svcEnv, true)
+	w := &startWords
+	w.add("services", true)
+	w.add(svcEnv1, false)
+	w.add(svcEnv, false)
+	start(c, servicesSpace, directMap+at, rd64(blobInfo+infoServicesSize), svcMmap+1<<20, 512<<10, w, true)
 }
 
 func spawnUser(c *CPU) {
 	if bootInfo.initramfs == 0 || !findFile("init") {
 		die("no init")
 	}
-	as := newAddressSpace(0x10000, userTop-0x10000000, 0x7f0000000000, 0)
-	start(c, as, fAddr, userTop-4096, 1<<20, "init", "HOME=/", "KERNEL=core", false)
+	as := newAddressSpace()
+	w := &startWords
+	w.n, w.args, w.values = 0, 0, 0
+	w.add("init", true)
+	w.add("HOME=/", false)
+	w.add("KERNEL=core", false)
+	start(c, as, fAddr, fLen, userTop-4096, 0, w, false)
 }
 
 // initInterrupts routes what devices interrupt with.
@@ -112,4 +121,3 @@ func ioapicWrite(register, v uint64) {
 	wr32(directMap+machine.IOAPIC, uint32(register))
 	wr32(directMap+machine.IOAPIC+0x10, uint32(v))
 }
-

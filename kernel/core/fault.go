@@ -3,63 +3,74 @@
 package main
 
 import (
-	"github.com/leveret-os/leveret/kernel/core/x86"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/leveret-os/leveret/kernel/abi"
+	"github.com/leveret-os/leveret/kernel/core/space"
 )
 
-// fault resolves a page fault; false = bad access.
-func (as *AddressSpace) fault(c *CPU, a, err uint64) bool {
-	v := as.find(a)
-	if v == nil || v.prot == 0 {
-		return false
+// regs returns a thread's registers, with which every Thread begins.
+func regs(t *Thread) *abi.Frame { return (*abi.Frame)(unsafe.Pointer(t)) }
+
+// faultIn resolves a page fault at addr, or says what it is.
+func (as *AddressSpace) faultIn(c *CPU, addr, code uint64) space.Result {
+	r := as.Fault(&c.mm, addr, code)
+	for r == space.NoMemory && reapSpaces(c) { // something is being freed
+		r = as.Fault(&c.mm, addr, code)
 	}
-	if err&2 != 0 && v.prot&protW == 0 || err&16 != 0 && v.prot&protX == 0 {
-		return false
-	}
-	a &^= 4095
-	fl := pteFlags(a, v.prot)
-	e := pteFor(as.pml4, a)
-	old := rd64(e)
-	if old&pP != 0 {
-		wr64(e, old&pPA|fl)
-		x86.Invlpg(a)
-		return true
-	}
-	if v.src != 0 {
-		off := a - v.start
-		p := allocFrame()
-		n := uint64(0)
-		if off < v.srcLen {
-			n = v.srcLen - off
-			if n > 4096 {
-				n = 4096
-			}
+	return r
+}
+
+// fault resolves a page fault; false: the access is wrong, or there is no
+// memory.
+func (as *AddressSpace) fault(c *CPU, addr, code uint64) bool {
+	return as.faultIn(c, addr, code) == space.Resolved
+}
+
+// pageFault handles a page fault at addr of the current thread that is not in
+// core's own code.
+func pageFault(c *CPU, t *Thread, addr uint64) {
+	f := regs(t)
+	user := f.CS&3 == 3
+	r := space.Unmapped
+	switch {
+	case addr < userTop:
+		// services touch user memory only with AC set, in their copy functions
+		if as := t.as; as != nil && (user || f.Flags&flagAC != 0) {
+			r = as.faultIn(c, addr, f.Error)
 		}
-		if n < 4096 {
-			x86.ClearPage(directMap + p)
-		}
-		x86.CopyForward(directMap+p, v.src+off, n)
-		wr64(e, p|fl)
-		return true
+	case !user:
+		r = servicesSpace.faultIn(c, addr, f.Error)
 	}
-	// anonymous: map up to faultAround pages of the aligned block inside
-	// the VMA, stopping at a page table boundary.
-	n := faultAround
-	end := a + n*4096
-	if end > v.end {
-		end = v.end
+	if r == space.Resolved {
+		return
 	}
-	if t := (a + 1<<21) &^ (1<<21 - 1); end > t {
-		end = t
+	if !user && f.IP >= fixLo && f.IP < fixHi {
+		f.IP = fixPad
+		return
 	}
-	for ; a < end; a += 4096 {
-		if rd64(e)&pP == 0 {
-			p := allocFrame()
-			x86.ClearPage(directMap + p)
-			wr64(e, p|fl)
-		} else {
-			break
-		}
-		e += 8
+	signal, code := faultSignal(r)
+	if r == space.NoMemory {
+		puts("core: out of memory\n")
 	}
-	return true
+	if !deliver(c, t, signal, code, addr) {
+		crash(c, t, addr)
+	}
+}
+
+const flagAC = 1 << 18
+
+// faultSignal returns the signal and si_code for a fault that was not resolved.
+func faultSignal(r space.Result) (signal, code uint64) {
+	switch r {
+	case space.Forbidden:
+		return uint64(unix.SIGSEGV), 2 // SEGV_ACCERR
+	case space.BeyondEnd:
+		return uint64(unix.SIGBUS), 2 // BUS_ADRERR
+	case space.NoMemory:
+		return uint64(unix.SIGKILL), 0
+	}
+	return uint64(unix.SIGSEGV), 1 // SEGV_MAPERR
 }

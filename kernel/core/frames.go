@@ -3,13 +3,31 @@
 package main
 
 import (
+	"unsafe"
+
 	"github.com/leveret-os/leveret/kernel/core/frames"
-	"github.com/leveret-os/leveret/kernel/core/x86"
+	"github.com/leveret-os/leveret/kernel/core/phys"
+	"github.com/leveret-os/leveret/kernel/core/space"
 )
 
-// memory is the allocator of physical memory.
-var memory frames.Allocator
+var (
+	// memory is the allocator of physical memory.
+	memory frames.Allocator
+	// mem is what all address spaces share.
+	mem space.Memory
+)
 
+// initSpaces is called once the allocator has its memory.
+func initSpaces() {
+	// programs leave the kernel 1/64 of the memory, 1 to 16 MiB
+	memory.SetReserve(min(max(memory.Total()/64, 256), 4096))
+	if !mem.Init(&memory) {
+		die("no memory")
+	}
+	mem.Invalidate = invalidate
+}
+
+// allocFrame returns a frame for the kernel's own use.
 func allocFrame() uint64 {
 	p := memory.Alloc(0)
 	if p == 0 {
@@ -20,27 +38,20 @@ func allocFrame() uint64 {
 
 func allocZero() uint64 {
 	p := allocFrame()
-	x86.ClearPage(directMap + p)
-	return p
-}
-
-func allocContig(n uint64) uint64 {
-	order := uint64(0)
-	for 1<<order < n {
-		order++
-	}
-	p := memory.Alloc(order)
-	if p == 0 {
-		die("out of memory")
-	}
-	for i := range n {
-		x86.ClearPage(directMap + p + i*4096)
-	}
+	phys.ZeroPage(p)
 	return p
 }
 
 func freeFrame(p uint64) { memory.Put(p) }
 
-const kernPML4 = pml4Phys
+// allocPage returns a cleared frame where it can be accessed, or nil.
+func allocPage() unsafe.Pointer {
+	p := memory.AllocZero()
+	if p == 0 {
+		return nil
+	}
+	return phys.Pointer(p)
+}
 
-var faultAround uint64 = 16
+// freePage takes back what allocPage returned.
+func freePage(p unsafe.Pointer) { memory.Release(phys.Address(p)) }

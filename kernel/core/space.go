@@ -5,237 +5,100 @@ package main
 import (
 	"unsafe"
 
+	"github.com/leveret-os/leveret/kernel/core/space"
 	"github.com/leveret-os/leveret/kernel/core/x86"
 )
 
-type VMA struct {
-	start, end uint64
-	prot       uint64
-	src        uint64 // directMap address of file bytes for start, 0 = anonymous
-	srcLen     uint64
-}
-
-const maxVMA = 1600
-
+// AddressSpace is a program's memory, or services'; one frame.
 type AddressSpace struct {
-	pml4            uint64
-	n               uint64
-	next            uint64 // bump for mmap
-	lo              uint64
-	hi              uint64
-	brk0            uint64
-	brk             uint64
-	hint            uint64 // last vma index
-	exe             uint64
+	space.Space
+	pml4 uint64 // physical address of the top table, for CR3
+
 	sig             [64]sigAct
 	evData, evCount uint64
 	evWaiter        *Thread
-	cva, cka        uint64 // last page looked up by pageFor
-	v               [maxVMA]VMA
 }
 
-func newAddressSpace(lo, hi, next uint64, pml4 uint64) *AddressSpace {
-	p := allocContig((uint64(unsafe.Sizeof(AddressSpace{})) + 4095) / 4096)
-	as := (*AddressSpace)(ptr(directMap + p))
-	as.lo, as.hi, as.next = lo, hi, next
-	if pml4 == 0 {
-		pml4 = allocZero()
-		for i := uint64(256); i < 512; i++ {
-			wr64(directMap+pml4+i*8, rd64(directMap+kernPML4+i*8))
-		}
+const _ = uint(4096 - unsafe.Sizeof(AddressSpace{}))
+
+// newAddressSpace returns an empty address space for a program with one
+// reference, or nil.
+func newAddressSpace() *AddressSpace {
+	as := (*AddressSpace)(allocPage())
+	if as == nil {
+		return nil
 	}
-	as.pml4 = pml4
+	if !as.Space.Init(&mem, pml4Phys) {
+		freePage(unsafe.Pointer(as))
+		return nil
+	}
+	as.pml4 = as.Root()
 	return as
 }
 
-// findIdx: index of first VMA with end > a.
-func (as *AddressSpace) findIdx(a uint64) uint64 {
-	lo, hi := uint64(0), as.n
-	for lo < hi {
-		m := (lo + hi) / 2
-		if as.v[m].end <= a {
-			lo = m + 1
-		} else {
-			hi = m
-		}
+// newServicesSpace returns the address space of services, on the tables that
+// the kernel booted with.
+func newServicesSpace() *AddressSpace {
+	as := (*AddressSpace)(allocPage())
+	if as == nil {
+		die("no memory")
 	}
-	return lo
+	as.Space.InitKernel(&mem, pml4Phys, svcMmap, svcMmapE)
+	as.pml4 = pml4Phys
+	return as
 }
 
-func (as *AddressSpace) find(a uint64) *VMA {
-	h := as.hint
-	if h < as.n {
-		v := &as.v[h]
-		if a >= v.start && a < v.end {
-			return v
-		}
-	}
-	i := as.findIdx(a)
-	if i < as.n && a >= as.v[i].start {
-		as.hint = i
-		return &as.v[i]
-	}
-	return nil
-}
+func (as *AddressSpace) retain() { as.References++ }
 
-func cpVMA(d, s *VMA) {
-	d.start, d.end, d.prot, d.src, d.srcLen = s.start, s.end, s.prot, s.src, s.srcLen
-}
-
-func (as *AddressSpace) insertAt(i uint64, start, end, prot, src, srcLen uint64) {
-	if as.n >= maxVMA {
-		die("too many VMAs")
-	}
-	for j := as.n; j > i; j-- {
-		cpVMA(&as.v[j], &as.v[j-1])
-	}
-	as.n++
-	v := &as.v[i]
-	v.start, v.end, v.prot, v.src, v.srcLen = start, end, prot, src, srcLen
-}
-
-func (as *AddressSpace) removeAt(i uint64) {
-	for j := i; j+1 < as.n; j++ {
-		cpVMA(&as.v[j], &as.v[j+1])
-	}
-	as.n--
-}
-
-// split so that a is a VMA boundary.
-func (as *AddressSpace) split(a uint64) {
-	i := as.findIdx(a)
-	if i >= as.n || as.v[i].start >= a {
+// release gives up a reference; the last one makes the space one to destroy, by
+// and by, in reapSpaces.
+func (as *AddressSpace) release(c *CPU) {
+	if as.References--; as.References != 0 {
 		return
 	}
-	v := &as.v[i]
-	end, prot, src, sl := v.end, v.prot, v.src, v.srcLen
-	off := a - v.start
-	v.end = a
-	if src != 0 {
-		if sl > off {
-			v.srcLen = off
-			as.insertAt(i+1, a, end, prot, src+off, sl-off)
-			return
-		}
-		src, sl = 0, 0
-	}
-	as.insertAt(i+1, a, end, prot, src, sl)
+	as.evWaiter = (*Thread)(unsafe.Pointer(deadSpaces)) // the link
+	deadSpaces = as
 }
 
-func (as *AddressSpace) mergeAt(i uint64) {
-	if i+1 >= as.n || i >= as.n {
-		return
-	}
-	a, b := &as.v[i], &as.v[i+1]
-	if a.end == b.start && a.prot == b.prot && a.src == 0 && b.src == 0 {
-		a.end = b.end
-		as.removeAt(i + 1)
-	}
-}
+var deadSpaces *AddressSpace
 
-func (as *AddressSpace) unmap(c *CPU, start, end uint64) {
-	as.split(start)
-	as.split(end)
-	i := as.findIdx(start)
-	for i < as.n && as.v[i].start < end {
-		as.removeAt(i)
+// reapSpaces does a step of destroying what was released, and reports whether
+// there is more to do. No processor may still have the tables of a dead space
+// loaded.
+func reapSpaces(c *CPU) bool {
+	as := deadSpaces
+	if as == nil {
+		return mem.Reap()
 	}
-	as.hint = 0
-	as.zap(c, start, end)
-}
-
-func (as *AddressSpace) zap(c *CPU, start, end uint64) {
-	cnt := 0
-	as.cva = 0
-	for a := start; a < end; {
-		e := walk(as.pml4, a)
-		if e == 0 {
-			// skip to the next page table
-			if walkPD(as.pml4, a) == 0 {
-				a = (a + 1<<21) &^ (1<<21 - 1)
-			} else {
-				a += 4096
+	for i := uint64(0); i < ncpu; i++ {
+		if cpus[i].curAS == as {
+			if cpus[i] != c {
+				return false
 			}
-			if a == 0 {
-				break
-			}
-			continue
+			c.curAS = servicesSpace
+			x86.WriteCR3(servicesSpace.pml4)
 		}
-		freeFrame(rd64(e) & pPA)
-		wr64(e, 0)
-		cnt++
-		if cnt <= 64 {
-			x86.Invlpg(a)
-		}
-		a += 4096
 	}
-	if cnt > 64 {
-		x86.WriteCR3(x86.ReadCR3())
+	if as.Destroy(&c.mm) == 0 {
+		deadSpaces = (*AddressSpace)(unsafe.Pointer(as.evWaiter))
+		freePage(unsafe.Pointer(as))
 	}
-	if cnt > 0 {
-		flushOthers(c, as, start, end)
-	}
+	return true
 }
 
-func (as *AddressSpace) mapRegion(c *CPU, start, end, prot, src, srcLen uint64) {
-	as.unmap(c, start, end)
-	i := as.findIdx(start)
-	as.insertAt(i, start, end, prot, src, srcLen)
-	if src == 0 {
-		as.mergeAt(i)
-		if i > 0 {
-			as.mergeAt(i - 1)
-		}
-	}
-}
-
-func (as *AddressSpace) protect(c *CPU, start, end, prot uint64) {
-	as.cva = 0
-	as.split(start)
-	as.split(end)
-	i := as.findIdx(start)
-	first := i
-	for i < as.n && as.v[i].start < end {
-		as.v[i].prot = prot
-		i++
-	}
-	for j := i; j > first; j-- {
-		as.mergeAt(j)
-		as.mergeAt(j - 1)
-	}
-	if first > 0 {
-		as.mergeAt(first - 1)
-	}
-	as.hint = 0
-	for a := start; a < end; a += 4096 {
-		e := walk(as.pml4, a)
-		if e == 0 {
-			if walkPD(as.pml4, a) == 0 {
-				a = (a+1<<21)&^(1<<21-1) - 4096
-			}
-			continue
-		}
-		if prot == 0 {
-			freeFrame(rd64(e) & pPA) // spike: PROT_NONE drops the page (Go never relies on keeping it)
-			wr64(e, 0)
-		} else {
-			wr64(e, rd64(e)&pPA|pteFlags(a, prot))
-		}
-		x86.Invlpg(a)
-	}
-	flushOthers(c, as, start, end)
-}
-
+// asOf returns the space that t's memory calls concern.
 func asOf(t *Thread) *AddressSpace {
-	if t.frame.CS == kCS {
+	if regs(t).CS == kCS {
 		return servicesSpace
 	}
 	return t.as
 }
 
+// asFor returns the space in which t may have the kernel access address a, or
+// nil.
 func asFor(t *Thread, a uint64) *AddressSpace {
 	if a >= userTop {
-		if t.frame.CS == kCS {
+		if regs(t).CS == kCS {
 			return servicesSpace
 		}
 		return nil
@@ -243,8 +106,23 @@ func asFor(t *Thread, a uint64) *AddressSpace {
 	return t.as
 }
 
-const (
-	protR = 1
-	protW = 2
-	protX = 4
-)
+// cpuOf returns the processor that l belongs to.
+func cpuOf(l *space.Local) *CPU {
+	return (*CPU)(unsafe.Add(unsafe.Pointer(l), -int(unsafe.Offsetof(CPU{}.mm))))
+}
+
+// invalidate drops the translations of [start, end) in s on every processor.
+func invalidate(l *space.Local, s *space.Space, start, end uint64) {
+	c := cpuOf(l)
+	as := (*AddressSpace)(unsafe.Pointer(s))
+	if c.curAS == as || as == servicesSpace {
+		if end-start > 16*4096 {
+			x86.WriteCR3(x86.ReadCR3())
+		} else {
+			for ; start < end; start += 4096 {
+				x86.Invlpg(start)
+			}
+		}
+	}
+	flushOthers(c, as, start, end)
+}

@@ -2,6 +2,8 @@
 
 package main
 
+import "github.com/leveret-os/leveret/kernel/core/space"
+
 // CPU is the state of one processor. The GS base points at it in core;
 // offsets up to flush are in offsets.h.
 type CPU struct {
@@ -19,6 +21,7 @@ type CPU struct {
 	poked           bool
 	apic, number    uint64
 	nmis            uint64
+	mm              space.Local
 }
 
 // panicStackSize is PANIC_STACK of offsets.h.

@@ -34,20 +34,31 @@ func syscallSlow(c *CPU, t *Thread) {
 	case 186:
 		t.frame.AX = t.tid
 	case 9:
-		t.frame.AX = sysMmap(c, t, t.frame.DI, t.frame.SI, t.frame.DX, t.frame.R10)
-	case 11:
-		asOf(t).unmap(c, t.frame.DI, (t.frame.DI+t.frame.SI+4095)&^4095)
-		t.frame.AX = 0
+		sysMmap(c, t)
 	case 10:
-		asOf(t).protect(c, t.frame.DI, (t.frame.DI+t.frame.SI+4095)&^4095, t.frame.DX&7)
-		t.frame.AX = 0
-	case 28: // madvise
-		if t.frame.DX == 4 {
-			asOf(t).zap(c, t.frame.DI, (t.frame.DI+t.frame.SI)&^4095)
-		}
-		t.frame.AX = 0
+		sysMprotect(c, t)
+	case 11:
+		sysMunmap(c, t)
 	case 12:
-		t.frame.AX = 0
+		sysBrk(c, t)
+	case 25:
+		sysMremap(c, t)
+	case 26:
+		sysMsync(c, t)
+	case 27:
+		sysMincore(c, t)
+	case 28:
+		sysMadvise(c, t)
+	case 149:
+		sysMlock(c, t)
+	case 150:
+		sysMunlock(c, t)
+	case 151:
+		sysMlockall(c, t)
+	case 152:
+		sysMunlockall(c, t)
+	case 325:
+		sysMlock2(c, t)
 	case 202:
 		sysFutex(c, t)
 	case 56:

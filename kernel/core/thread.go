@@ -31,6 +31,7 @@ type Thread struct {
 	sigmask, pending, altsp, altsize uint64
 	idle                             bool
 	all                              *Thread
+	step                             stepState
 }
 
 func newThread(c *CPU, as *AddressSpace, ring0 bool) *Thread {

@@ -21,23 +21,8 @@ func trap(c *CPU, t *Thread) {
 		inCore := t.frame.CS&3 == 0 && t.frame.IP < servicesBase && t.frame.IP >= coreText
 		if !inCore {
 			nfault++
-			if a < userTop {
-				// a supervisor access to a present user page without AC is a bug, not a fault to fix
-				if as := t.as; as != nil && (t.frame.CS&3 == 3 || t.frame.Flags&0x40000 != 0) {
-					if as.fault(c, a, t.frame.Error) {
-						return
-					}
-				}
-			} else if t.frame.CS&3 == 0 && servicesSpace.fault(c, a, t.frame.Error) {
-				return
-			}
-			if t.frame.CS&3 == 0 && t.frame.IP >= fixLo && t.frame.IP < fixHi {
-				t.frame.IP = fixPad
-				return
-			}
-			if deliver(c, t, 11, 1, a) {
-				return
-			}
+			pageFault(c, t, a)
+			return
 		}
 		crash(c, t, a)
 	case vecSpurious:

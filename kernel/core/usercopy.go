@@ -2,58 +2,137 @@
 
 package main
 
-// pageFor: kernel address of user byte a, faulting it in; 0 = EFAULT.
+import (
+	"unsafe"
+
+	"github.com/leveret-os/leveret/kernel/core/phys"
+)
+
+// Access to the memory of programs, and of services for their own calls. It
+// goes by the direct map, page by page, after the tables were asked: a wrong
+// address is found there and never faults in core. Without a suffix the space
+// is that of the current thread; with the suffix In it is given.
+
+// pageFor returns where the byte at a is, for reading or writing, or 0.
 func (as *AddressSpace) pageFor(c *CPU, a uint64, write bool) uint64 {
-	if !write && a>>12 == as.cva {
-		return as.cka + a&4095
+	pa, ok := as.Address(&c.mm, a, write)
+	if !ok {
+		return 0
 	}
-	var err uint64 = 4
-	if write {
-		err |= 2
-	}
-	e := walk(as.pml4, a)
-	if e == 0 || write && rd64(e)&pW == 0 {
-		if !as.fault(c, a, err) {
-			return 0
-		}
-		e = walk(as.pml4, a)
-	}
-	as.cva, as.cka = a>>12, directMap+rd64(e)&pPA
-	return as.cka + a&4095
+	return directMap + pa
 }
 
-func (as *AddressSpace) put64(c *CPU, a, v uint64) bool {
-	p := as.pageFor(c, a, true)
-	if p == 0 {
-		return false
+// copyIn copies n bytes at addr to dst; false when one of them cannot be read.
+func copyIn(c *CPU, dst unsafe.Pointer, addr, n uint64) bool {
+	if n == 0 {
+		return true
 	}
-	wr64(p, v)
-	return true
+	as := asFor(c.cur, addr)
+	return as != nil && as.CopyIn(&c.mm, dst, addr, n) == n
+}
+
+// copyOut copies n bytes from src to addr; false when one of them cannot be
+// written.
+func copyOut(c *CPU, addr uint64, src unsafe.Pointer, n uint64) bool {
+	if n == 0 {
+		return true
+	}
+	as := asFor(c.cur, addr)
+	return as != nil && as.CopyOut(&c.mm, addr, src, n) == n
+}
+
+// copyInIn is copyIn from a given space.
+func copyInIn(c *CPU, as *AddressSpace, dst unsafe.Pointer, addr, n uint64) bool {
+	return as.CopyIn(&c.mm, dst, addr, n) == n
+}
+
+// copyOutIn is copyOut to a given space.
+func copyOutIn(c *CPU, as *AddressSpace, addr uint64, src unsafe.Pointer, n uint64) bool {
+	return as.CopyOut(&c.mm, addr, src, n) == n
+}
+
+// read32 reads the 4 bytes at addr.
+func read32(c *CPU, addr uint64) (uint32, bool) {
+	as := asFor(c.cur, addr)
+	if as == nil {
+		return 0, false
+	}
+	return read32In(c, as, addr)
+}
+
+// read64 reads the 8 bytes at addr.
+func read64(c *CPU, addr uint64) (uint64, bool) {
+	as := asFor(c.cur, addr)
+	if as == nil {
+		return 0, false
+	}
+	return as.get64(c, addr)
+}
+
+// write32 writes 4 bytes to addr.
+func write32(c *CPU, addr uint64, v uint32) bool {
+	as := asFor(c.cur, addr)
+	return as != nil && as.put32(c, addr, v)
+}
+
+// write64 writes 8 bytes to addr.
+func write64(c *CPU, addr uint64, v uint64) bool {
+	as := asFor(c.cur, addr)
+	return as != nil && as.put64(c, addr, v)
+}
+
+func read32In(c *CPU, as *AddressSpace, addr uint64) (uint32, bool) {
+	if addr&4095 <= 4092 {
+		pa, ok := as.Address(&c.mm, addr, false)
+		if !ok {
+			return 0, false
+		}
+		return *(*uint32)(phys.Pointer(pa)), true
+	}
+	var v uint32
+	ok := as.CopyIn(&c.mm, unsafe.Pointer(&v), addr, 4) == 4
+	return v, ok
+}
+
+func read64In(c *CPU, as *AddressSpace, addr uint64) (uint64, bool) { return as.get64(c, addr) }
+
+func write32In(c *CPU, as *AddressSpace, addr uint64, v uint32) bool { return as.put32(c, addr, v) }
+
+func write64In(c *CPU, as *AddressSpace, addr uint64, v uint64) bool { return as.put64(c, addr, v) }
+
+func (as *AddressSpace) put64(c *CPU, a, v uint64) bool {
+	if a&4095 <= 4088 {
+		pa, ok := as.Address(&c.mm, a, true)
+		if ok {
+			*phys.Word(pa) = v
+		}
+		return ok
+	}
+	return as.CopyOut(&c.mm, a, unsafe.Pointer(&v), 8) == 8
 }
 
 func (as *AddressSpace) put32(c *CPU, a uint64, v uint32) bool {
-	p := as.pageFor(c, a, true)
-	if p == 0 {
-		return false
-	}
-	wr32(p, v)
-	return true
-}
-
-func (as *AddressSpace) copyout(c *CPU, a uint64, s string) {
-	for i := 0; i < len(s); i++ {
-		if p := as.pageFor(c, a+uint64(i), true); p != 0 {
-			wr8(p, s[i])
+	if a&4095 <= 4092 {
+		pa, ok := as.Address(&c.mm, a, true)
+		if ok {
+			*(*uint32)(phys.Pointer(pa)) = v
 		}
+		return ok
 	}
+	return as.CopyOut(&c.mm, a, unsafe.Pointer(&v), 4) == 4
 }
 
 func (as *AddressSpace) get64(c *CPU, a uint64) (uint64, bool) {
-	p := as.pageFor(c, a, false)
-	if p == 0 {
-		return 0, false
+	if a&4095 <= 4088 {
+		pa, ok := as.Address(&c.mm, a, false)
+		if !ok {
+			return 0, false
+		}
+		return *phys.Word(pa), true
 	}
-	return rd64(p), true
+	var v uint64
+	ok := as.CopyIn(&c.mm, unsafe.Pointer(&v), a, 8) == 8
+	return v, ok
 }
 
 func uput64(c *CPU, t *Thread, a, v uint64) bool {
@@ -62,4 +141,14 @@ func uput64(c *CPU, t *Thread, a, v uint64) bool {
 		return false
 	}
 	return as.put64(c, a, v)
+}
+
+// futexKey returns what names the word at addr for all who share it: a memory
+// object and the offset in it; 0 for private memory.
+func (as *AddressSpace) futexKey(c *CPU, addr uint64) (object uintptr, offset uint64, ok bool) {
+	if _, ok := as.Address(&c.mm, addr, false); !ok {
+		return 0, 0, false
+	}
+	o, offset := as.FutexKey(addr)
+	return uintptr(unsafe.Pointer(o)), offset, true
 }

@@ -79,12 +79,11 @@ func ParseHeader(b *[HeaderSize]byte) (Header, unix.Errno) {
 	return h, 0
 }
 
-// ParseSegment reads a program header.
-func ParseSegment(b *[ProgramSize]byte) Segment {
-	return Segment{
-		Type: uint32(le32(b[0:])), Flags: uint32(le32(b[4:])), Offset: le64(b[8:]), Address: le64(b[16:]),
-		FileSize: le64(b[32:]), MemorySize: le64(b[40:]), Align: le64(b[48:]),
-	}
+// Parse reads a program header.
+func (s *Segment) Parse(b *[ProgramSize]byte) {
+	s.Type, s.Flags = uint32(le32(b[0:])), uint32(le32(b[4:]))
+	s.Offset, s.Address = le64(b[8:]), le64(b[16:])
+	s.FileSize, s.MemorySize, s.Align = le64(b[32:]), le64(b[40:]), le64(b[48:])
 }
 
 // Image is what a program asks for as a whole.

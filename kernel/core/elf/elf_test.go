@@ -29,7 +29,8 @@ func parse(b []byte) (Image, []Segment, unix.Errno) {
 		if off+ProgramSize > uint64(len(b)) {
 			return m, nil, unix.ENOEXEC
 		}
-		s := ParseSegment((*[ProgramSize]byte)(b[off:]))
+		var s Segment
+		s.Parse((*[ProgramSize]byte)(b[off:]))
 		if errno := m.Add(&s, limit); errno != 0 {
 			return m, nil, errno
 		}

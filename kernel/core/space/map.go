@@ -191,7 +191,7 @@ func (s *Space) place(r *Request, n uint64) (uint64, unix.Errno) {
 		return 0, unix.ENOMEM
 	}
 	if r.Flags&(unix.MAP_FIXED|unix.MAP_FIXED_NOREPLACE) != 0 {
-		if r.Addr > s.ceiling-n {
+		if r.Addr > s.ceiling-n || s.kernel && r.Addr < s.low {
 			return 0, unix.ENOMEM
 		}
 		if r.Addr&pageMask != 0 {
@@ -203,7 +203,8 @@ func (s *Space) place(r *Request, n uint64) (uint64, unix.Errno) {
 		return r.Addr, 0
 	}
 	if hint := r.Addr &^ pageMask; hint != 0 {
-		if hint = max(hint, s.low); hint <= s.ceiling-n && !s.near(hint, hint+n) {
+		hint = max(hint, s.low)
+		if top := s.hintTop(); n <= top && hint <= top-n && !s.near(hint, hint+n) {
 			return hint, 0
 		}
 	}
@@ -214,6 +215,14 @@ func (s *Space) place(r *Request, n uint64) (uint64, unix.Errno) {
 		return 0, unix.ENOMEM
 	}
 	return s.gap(r, n)
+}
+
+// hintTop is the end of where an address that is only a hint may lie.
+func (s *Space) hintTop() uint64 {
+	if s.kernel {
+		return s.high
+	}
+	return s.ceiling
 }
 
 // gap finds free address space for n bytes. Where 2 MiB pages are possible it

@@ -158,6 +158,7 @@ func (s *Space) InitKernel(m *Memory, root, low, high uint64) {
 	*s = Space{memory: m, low: low, high: high, ceiling: NoLimit &^ pageMask, kernel: true, References: 1, Privileged: true}
 	s.Limits = Limits{NoLimit, NoLimit, NoLimit, NoLimit}
 	s.Tables.Root, s.Tables.Frames = root, m.Frames
+	s.Tables.LargeSlot(low) // the upper tables exist before any space shares them
 }
 
 // of returns the space that an area is in.

@@ -74,13 +74,16 @@ func (t *Tree) GapUp(low, high, n, align, offset uint64) (addr uint64, ok bool) 
 		}
 		return at, true
 	}
-	for a := t.Find(low); a != nil && a.Start < high; a = nextGap(a, need) {
+	for a := t.Find(low); a != nil; a = nextGap(a, need) {
 		var from uint64
 		if a.Prev != nil {
 			from = a.Prev.End
 		}
 		if addr, ok = place(from, a.floor()); ok {
 			return addr, true
+		}
+		if a.Start >= high {
+			return 0, false
 		}
 	}
 	var from uint64

@@ -129,6 +129,10 @@ func checkGaps(t *testing.T, r *rand.Rand, tree *Tree, used []*Area) {
 	t.Helper()
 	pages := uint64(len(used))
 	low, high := uint64(r.IntN(int(pages))), uint64(r.IntN(int(pages)+1))
+	if r.IntN(4) == 0 {
+		high = uint64(r.IntN(30)) + low // few areas below it
+	}
+	high = min(high, pages)
 	n, align := uint64(1+r.IntN(40)), uint64(1)<<r.IntN(5)
 	offset := uint64(r.IntN(int(align)))
 	guarded := func(p uint64) bool { // within the guard of an area that grows down
