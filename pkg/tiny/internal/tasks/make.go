@@ -36,6 +36,11 @@ func (m maker) text(whole bool) string {
 	if !whole || !m.rich {
 		s = strings.TrimLeft(s, "\n \t")
 	}
+	for _, line := range strings.Split(s, "\n") {
+		if !m.rich && len(line) > 150 {
+			return m.text(whole)
+		}
+	}
 	return s
 }
 

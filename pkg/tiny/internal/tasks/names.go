@@ -62,8 +62,9 @@ func (m maker) name() string {
 	return w
 }
 
+// title begins a text with a capital letter, if that is one of ASCII.
 func title(s string) string {
-	if s == "" {
+	if s == "" || !isLetter(s[0]) {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

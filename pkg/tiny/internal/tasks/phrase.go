@@ -21,18 +21,20 @@ func (r random) template(k Kind, w Want) Phrasing {
 	case ReadCompute:
 		r.fileTemplate(&p)
 	default:
-		p.Text = r.request(ways[k][w])
+		p.Text = r.request(ways[k][w], nouns[k][w])
 	}
 	p.Text = r.spoil(p.Text)
 	return p
 }
 
-// request makes a request by the rules for its three forms.
-func (r random) request(way [3]string) string {
+// request makes a request by the rules for its forms.
+func (r random) request(way [3]string, noun string) string {
 	x := r.Float64()
 	switch {
-	case way[1] == "" || x < 0.62:
+	case way[1] == "" || x < 0.52:
 		return r.imperative(r.expand("<" + way[0] + ">"))
+	case x < 0.66:
+		return r.noun(noun)
 	case x < 0.86:
 		return r.question(r.expand("<" + way[1] + ">"))
 	}
@@ -43,6 +45,14 @@ func (r random) imperative(text string) string {
 	pre, post := r.expand("<pre>"), r.expand("<post>")
 	if strings.HasPrefix(text, "{") && r.chance(0.8) {
 		pre = ""
+	}
+	if r.chance(0.06) {
+		if g, ok := r.gerund(text); ok {
+			pre, text = "", g
+		}
+	}
+	if r.chance(0.06) {
+		post = r.expand("<why>[||.]")
 	}
 	if strings.HasSuffix(text, "{text}") { // where it ends could not be known
 		post = pick(r, "", "", "", "", "", "", "", "", ".")
@@ -67,10 +77,10 @@ func (r random) computeTemplate(p *Phrasing) {
 	x := r.Float64()
 	switch {
 	case x < 0.45:
-		p.Text = r.request(ways[Compute][Result])
+		p.Text = r.request(ways[Compute][Result], "valueOf")
 	case x < 0.75:
 		f := pick(r, valueWords...)
-		p.Text, p.Expr = strings.Replace(r.request(ways[Compute][Result]), "{expr}", f.text, 1), f.expr
+		p.Text, p.Expr = strings.Replace(r.request(ways[Compute][Result], "valueOf"), "{expr}", f.text, 1), f.expr
 	default:
 		f := pick(r, valueImperatives...)
 		p.Text, p.Expr = r.imperative(f.text+r.tell()), f.expr
@@ -92,7 +102,7 @@ func (r random) tell() string {
 func (r random) fileTemplate(p *Phrasing) {
 	if r.chance(0.5) {
 		f := pick(r, fileValues...)
-		p.Text, p.Expr = strings.Replace(r.request(ways[Compute][Result]), "{expr}", r.expand(f.text), 1), f.expr
+		p.Text, p.Expr = strings.Replace(r.request(ways[Compute][Result], "valueOf"), "{expr}", r.expand(f.text), 1), f.expr
 		return
 	}
 	f := pick(r, fileImperatives...)
