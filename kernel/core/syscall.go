@@ -158,6 +158,10 @@ func syscallSlow(c *CPU, t *Thread) {
 			return
 		}
 		if t.frame.CS == kCS {
+			if n := t.frame.AX; n >= 0x1100 && n < 0x1120 {
+				objectCall(c, t, n)
+				return
+			}
 			svcSyscall(c, t)
 			return
 		}
