@@ -12,20 +12,19 @@ import (
 // unsafeFiles are the only files that may use unsafe, assembly, cgo or
 // linkname, as patterns of path.Match.
 var unsafeFiles = map[string]string{
-	"bench/native/peers/*.c":    "programs of their own, which the rig compiles and runs",
-	"bench/workload/*.go":       "makes system calls without the Go scheduler in between",
-	"internal/simd/*.go":        "calls the assembly",
-	"internal/simd/*.s":         "the assembly",
-	"kernel/conformance/*/*.c":  "programs of their own, which show what a kernel does",
-	"kernel/conformance/*/*.go": "programs of their own, which show what a kernel does",
-	"kernel/core/*":             "runs without a runtime",
-	"kernel/core/*/*":           "runs without a runtime",
-	"kernel/services/*.go":      "core's protocol",
-	"kernel/services/*.s":       "core's protocol",
-	"kernel/services/usermem/*": "touches user memory",
-	"kernel/stress/*.go":        "makes futex calls",
-	"pkg/safetensors/*mmap*.go": "maps files",
-	"pkg/safetensors/map*.go":   "maps files",
+	"bench/native/peers/*.c":          "programs of their own, which the rig compiles and runs",
+	"bench/workload/*.go":             "makes system calls without the Go scheduler in between",
+	"internal/simd/*.go":              "calls the assembly",
+	"internal/simd/*.s":               "the assembly",
+	"kernel/conformance/*/*.c":        "programs of their own, which show what a kernel does",
+	"kernel/conformance/*/*.go":       "programs of their own, which show what a kernel does",
+	"kernel/core/*":                   "runs without a runtime",
+	"kernel/core/*/*":                 "runs without a runtime",
+	"kernel/services/calls/*_test.go": "makes system calls of Linux itself, to compare",
+	"kernel/services/ring0/*":         "touches the memory of programs and of core",
+	"kernel/stress/*.go":              "makes futex calls",
+	"pkg/safetensors/*mmap*.go":       "maps files",
+	"pkg/safetensors/map*.go":         "maps files",
 }
 
 func unsafeAllowed(file string) bool {

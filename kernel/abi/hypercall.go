@@ -143,6 +143,15 @@ const (
 	HyperSignal = 0x116c
 )
 
+// What Account tells.
+const (
+	AccountAll = iota
+	AccountFaults
+	AccountSyscalls
+	AccountTimes
+	AccountMemory
+)
+
 // MaxStep is the most bytes that one hypercall copies, frees or allocates.
 const MaxStep = 64 << 12
 

@@ -1,12 +1,60 @@
 //go:build amd64
 
-// Command services is the half of the kernel that is ordinary Go.
+// Command services is the half of the kernel that is ordinary Go: it serves
+// the system calls that core does not serve itself. Core runs it in ring 0,
+// in every address space; its runtime's own system calls are served by core.
 package main
 
-import "syscall"
+import (
+	"os"
+	"time"
+
+	"github.com/leveret-os/leveret/kernel/abi"
+	"github.com/leveret-os/leveret/kernel/services/calls"
+	"github.com/leveret-os/leveret/kernel/services/hyper"
+	"github.com/leveret-os/leveret/kernel/services/ring0"
+	"github.com/leveret-os/leveret/kernel/services/system"
+)
+
+// handlers is how many threads take requests. None blocks, so that more than
+// there are processors serve only while the collector runs.
+const handlers = 4
 
 func main() {
-	startServing()
-	syscall.RawSyscall(0x1003, 0, 0, 0)
+	var boot abi.BootInfo
+	if ring0.Fill(abi.HyperBootInfo, &boot) < 0 {
+		mainOnSkeleton()
+		return
+	}
+	ring0.Setup()
+	machine := &hyper.Machine{Files: true}
+	var archive []byte
+	if boot.InitramfsSize != 0 {
+		archive = ring0.View(boot.Initramfs, boot.InitramfsSize)
+	}
+	k, err := system.New(system.Options{
+		Machine: machine, Store: hyper.Store{}, Line: hyper.NewConsole(), Archive: archive, CommandLine: hyper.CommandLine(),
+		CPUs: int(boot.CPUs), Memory: int64(boot.Frames) << 12, Now: now,
+	})
+	if err != nil {
+		say(err.Error())
+	}
+	k.LockWait, k.Unlocked = hyper.NewNotice()
+	for range handlers {
+		go handle(k)
+	}
+	if err := hyper.StartInit(k); err != nil {
+		say(err.Error())
+		os.Exit(1)
+	}
 	select {}
 }
+
+func now() int64 { return time.Now().UnixNano() }
+
+// say writes a line to the console; it begins as all lines of the kernel do.
+func say(s string) {
+	os.Stderr.WriteString("services: " + s + "\n")
+}
+
+var _ calls.Machine = (*hyper.Machine)(nil)

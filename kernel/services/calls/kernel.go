@@ -40,6 +40,7 @@ type Kernel struct {
 	core      *coreFile
 	detach    func(*vfs.File)
 	processes sync.Map // uint32 → *Process
+	mapped    sync.Map // uint64, an object's handle → *vfs.Entry it was opened by last
 }
 
 // NewKernel completes what the caller has set.
@@ -48,8 +49,18 @@ func NewKernel(ns *vfs.Namespace, m Machine, store object.Store) *Kernel {
 	k.core = &coreFile{m}
 	k.detach = func(f *vfs.File) {
 		k.files.Add(-1)
+		object := f.Head.Object
 		if f.Handle != 0 {
 			m.Release(f.Handle)
+		}
+		if object == 0 || f.Inode.Data == nil {
+			return
+		}
+		// Mappings may outlive the file: then its name stays.
+		if atomic.LoadUint64(&f.Inode.Data.Head().References) > 1 {
+			k.mapped.Store(object, f.Entry)
+		} else {
+			k.mapped.Delete(object)
 		}
 	}
 	k.anonymous = &vfs.FileSystem{Type: "anon_inodefs", Dev: 0xe, Magic: 0x09041934, Store: store}

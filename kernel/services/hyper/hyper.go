@@ -221,3 +221,11 @@ func (m *Machine) Monotonic() int64 {
 	}
 	return int64(time.Since(started))
 }
+
+// Account is the text of a file below /proc/leveret.
+func (m *Machine) Account(name string) []byte {
+	which := map[string]uint64{"faults": abi.AccountFaults, "syscalls": abi.AccountSyscalls, "times": abi.AccountTimes, "memory": abi.AccountMemory, "all": abi.AccountAll}[name]
+	buf := make([]byte, 16<<10)
+	n, _ := call(abi.HyperAccount, which, ring0.Address(buf), uint64(len(buf)))
+	return buf[:min(n, uint64(len(buf)))]
+}

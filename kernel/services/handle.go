@@ -1,0 +1,77 @@
+//go:build amd64
+
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/leveret-os/leveret/kernel/abi"
+	"github.com/leveret-os/leveret/kernel/services/calls"
+	"github.com/leveret-os/leveret/kernel/services/ring0"
+)
+
+// handle takes requests for ever, on a thread of its own.
+func handle(k *calls.Kernel) {
+	runtime.LockOSThread()
+	h := &handler{k: k, c: &calls.Call{K: k, Mem: ring0.User{}}}
+	action := uint64(abi.ReplyNone)
+	kicked := false
+	for {
+		var addr uint64
+		// After a kick wait in a way that frees the P, so that the runtime's
+		// monitor can sleep; the cheap wait comes back with the next request.
+		if kicked {
+			addr = ring0.ReceiveIdle(action)
+		} else {
+			addr = ring0.Receive(action)
+		}
+		action = abi.ReplyNone
+		if addr == 0 {
+			kicked = true
+			runtime.Gosched()
+			continue
+		}
+		kicked = false
+		action = h.serve(ring0.Request(addr))
+	}
+}
+
+type handler struct {
+	k    *calls.Kernel
+	c    *calls.Call
+	last *calls.Process // of the request before
+}
+
+// serve runs one request. A panic ends that call alone, with EIO, and a line
+// on the console; the locks were released as the panic went by.
+func (h *handler) serve(r *abi.Request) (action uint64) {
+	defer func() {
+		if p := recover(); p != nil {
+			say(fmt.Sprintf("call %d of process %d: panic: %v\n%s", r.AX, r.PID, p, debug.Stack()))
+			r.Result = -int64(unix.EIO)
+			action = abi.ReplyResult
+		}
+	}()
+	if r.AX == abi.EventExit {
+		h.last = nil
+		h.k.Exit(r.PID)
+		r.Result = 0
+		return abi.ReplyResult
+	}
+	p := h.last
+	if p == nil || p.PID != r.PID {
+		if p = h.k.ByPID(r.PID); p == nil {
+			r.Result = -int64(unix.ESRCH)
+			return abi.ReplyResult
+		}
+		h.last = p
+	}
+	if waits, _ := h.c.Serve(r, p); waits {
+		return abi.ReplyWait
+	}
+	return abi.ReplyResult
+}
