@@ -35,6 +35,9 @@ func (t *Matcher) Forced() []byte {
 		if len(t.next) == 0 {
 			return nil
 		}
+		if len(t.next) > maxThreads {
+			return forced
+		}
 		forced = append(forced, byte(c))
 	}
 	return forced

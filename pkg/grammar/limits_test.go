@@ -199,3 +199,41 @@ func TestHostileSchemas(t *testing.T) {
 		walk(t, name, g, smallVocabulary(), rand.New(rand.NewPCG(1, 1)))
 	}
 }
+
+// TestManyWays: a text that can be read in more and more ways is let through as
+// far as it can be followed, and then goes on in another way.
+func TestManyWays(t *testing.T) {
+	const doubling = `{"$ref":"#/$defs/A","$defs":{"A":{"anyOf":[{"type":"array","items":{"$ref":"#/$defs/A"}},{"type":"array","items":{"$ref":"#/$defs/A"},"maxItems":5}]}}}`
+	v := smallVocabulary()
+	legal := make([]uint64, v.words())
+	for seed := range uint64(2) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		m := compileT(t, doubling, &Options{MaxBytes: 90}).NewMatcher(v)
+		var text []byte
+		most := 0
+		for !m.Done() {
+			if forced := m.Forced(); len(forced) > 0 {
+				if err := m.AcceptBytes(forced); err != nil {
+					t.Fatalf("forced %q after %q: %v", forced, text, err)
+				}
+				text = append(text, forced...)
+				continue
+			}
+			if err := m.Mask(legal); err != nil {
+				t.Fatalf("after %q: %v", text, err)
+			}
+			id := pick(legal, countBits(legal), r)
+			if n := int('['); legal[n/64]>>(n%64)&1 != 0 {
+				id = n
+			}
+			if err := m.Accept(id); err != nil {
+				t.Fatalf("after %q the mask has %q, but: %v", text, v.bytes(int32(id)), err)
+			}
+			text = append(text, v.bytes(int32(id))...)
+			most = max(most, len(m.threads))
+		}
+		if _, err := decodeStrict(text); err != nil || most <= maxThreads/4 {
+			t.Errorf("%q: %v; at most %d threads", text, err, most)
+		}
+	}
+}

@@ -6,6 +6,10 @@ type mask struct {
 	ids  []int32  // further ones
 	// conditional ones are legal only if the keys that came permit it.
 	conditional []int32
+	// wide ones may be read in several ways, fan at most; of others there is one
+	// way to read them at each of their bytes.
+	wide []int32
+	fan  int
 	// need is how many bytes the text must have left for the mask to hold: at
 	// most that many does any of the tokens take, with a way to the end. most is
 	// the same without the tokens.
@@ -36,7 +40,7 @@ func (m *machine) mask(v *Vocabulary, t *thread) *mask {
 	default:
 		w.walk(0, t, false, 0)
 	}
-	k.ids, k.conditional, k.keyEnds = w.ids, w.conditional, w.keyEnds
+	k.ids, k.conditional, k.keyEnds, k.wide, k.fan = w.ids, w.conditional, w.keyEnds, w.wide, max(w.fan, 1)
 	k.need, k.most = max(k.need, w.need), max(k.most, w.most)
 	m.maskSize += 1 + len(k.ids)/256
 	if k.base == nil && len(k.ids) > maxList {
@@ -67,6 +71,9 @@ type walker struct {
 	conditional []int32
 	need, most  int
 	keyEnds     map[thread]int
+	ways        int // to read the text of the present node, if above 1
+	wide        []int32
+	fan         int
 	limited     bool
 	limit       int     // where limited: bytes that the text has left
 	after       int     // where limited: bytes that may be left after a token
@@ -95,6 +102,7 @@ func (w *walker) emit(node int32, t *thread, conditional bool) {
 			}
 		}
 		w.add(id, left, conditional)
+		w.widen(id, w.ways)
 		if w.m.byKeys(t) {
 			size := int(w.v.offset[id+1] - w.v.offset[id])
 			if !w.limited {
@@ -104,6 +112,24 @@ func (w *walker) emit(node int32, t *thread, conditional bool) {
 			}
 		}
 	}
+}
+
+// widen notes that a token can be read in several ways.
+func (w *walker) widen(id int32, ways int) {
+	if ways > 1 {
+		w.wide = append(w.wide, id)
+		w.fan = max(w.fan, ways)
+	}
+}
+
+// branch notes that n ways lead on from the present node, and returns what was
+// noted before.
+func (w *walker) branch(n int) (before int) {
+	before = w.ways
+	if n > 1 {
+		w.ways = min(max(w.ways, 1)*n, never)
+	}
+	return before
 }
 
 // byKeys reports whether the keys that came say how much a thread leaves.
@@ -153,6 +179,7 @@ func (w *walker) walk(node int32, t *thread, conditional bool, depth int) {
 	for child := node + 1; child < w.trie.end[node]; child = w.trie.end[child] {
 		begin := len(w.stack)
 		w.stack = w.m.step(t, w.trie.label[child], w.stack)
+		before := w.branch(len(w.stack) - begin)
 		for k := begin; k < len(w.stack); k++ {
 			u := w.stack[k]
 			if w.limited && !w.m.byKeys(&u) && plus(depth+1, w.m.left(&u, nil)) > w.limit {
@@ -166,7 +193,7 @@ func (w *walker) walk(node int32, t *thread, conditional bool, depth int) {
 				w.walk(child, &u, c, depth+1)
 			}
 		}
-		w.stack = w.stack[:begin]
+		w.stack, w.ways = w.stack[:begin], before
 	}
 }
 
@@ -355,6 +382,7 @@ func (w *walker) closeTotal(t *thread, out *closingTokens) {
 		left        int
 		conditional bool
 		keyEnds     []thread
+		ways        int
 	}
 	verdicts := map[int32]map[int32]place{} // by tag, by node of the trie
 	judge := func(tag int32) map[int32]place {
@@ -376,6 +404,7 @@ func (w *walker) closeTotal(t *thread, out *closingTokens) {
 			p := v[node]
 			p.conditional = p.conditional || c
 			p.left = max(p.left, w.left(u))
+			p.ways = max(p.ways, s.ways)
 			if w.m.byKeys(u) {
 				p.keyEnds = append(p.keyEnds, *u)
 			}
@@ -402,6 +431,7 @@ func (w *walker) closeTotal(t *thread, out *closingTokens) {
 		}
 		if p, ok := judge(tag)[c.node]; ok {
 			w.add(c.token, p.left, p.conditional)
+			w.widen(c.token, p.ways)
 			for _, u := range p.keyEnds {
 				w.keyEnd(u, c.token)
 			}
@@ -417,10 +447,11 @@ func (w *walker) visit(node int32, t *thread, conditional bool, f func(node int3
 	for child := node + 1; child < w.trie.end[node]; child = w.trie.end[child] {
 		begin := len(w.stack)
 		w.stack = w.m.step(t, w.trie.label[child], w.stack)
+		before := w.branch(len(w.stack) - begin)
 		for k := begin; k < len(w.stack); k++ {
 			u := w.stack[k]
 			w.visit(child, &u, conditional || w.m.g.keyed && w.m.conditional(&u), f)
 		}
-		w.stack = w.stack[:begin]
+		w.stack, w.ways = w.stack[:begin], before
 	}
 }

@@ -333,9 +333,10 @@ func (t *Matcher) Mask(legal []uint64) error {
 // way to the end. It reports whether there is one.
 func (t *Matcher) fillMask(legal []uint64) bool {
 	room, after := t.room()
-	tight := false
+	tight, ways := false, 0
 	for i := range t.threads {
 		k := t.m.mask(t.v, &t.threads[i])
+		ways += k.fan
 		tight = tight || k.need > room || k.most > after || t.keysNeed(k, room, after)
 	}
 	if !tight {
@@ -348,7 +349,26 @@ func (t *Matcher) fillMask(legal []uint64) bool {
 			t.limited = !slices.Equal(t.free, legal)
 		}
 	}
+	if ways > maxThreads {
+		t.dropWide(legal)
+	}
 	return slices.ContainsFunc(legal, func(w uint64) bool { return w != 0 })
+}
+
+// dropWide drops the tokens after which there would be too many threads.
+func (t *Matcher) dropWide(legal []uint64) {
+	checked := make([]uint64, len(legal))
+	for i := range t.threads {
+		for _, id := range t.m.mask(t.v, &t.threads[i]).wide {
+			if !hasTag(legal, int(id)) || hasTag(checked, int(id)) {
+				continue
+			}
+			setBit(checked, id)
+			if text := t.v.bytes(id); t.simulate(text) < len(text) {
+				legal[id/64] &^= 1 << (id % 64)
+			}
+		}
+	}
 }
 
 // freeMask sets the tokens that are legal by the automaton.
