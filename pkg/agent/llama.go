@@ -138,10 +138,7 @@ func (c *llamaCaller) Call(ctx context.Context, prompt []int, maxTokens int) (w 
 	sampling := c.l.opts.Sampling
 	sampling.Seed += c.calls
 	c.calls++
-	matcher := c.grammar.NewMatcher(c.l.vocabulary)
-	if err := matcher.LimitTokens(maxTokens); err != nil && !errors.Is(err, grammar.ErrLimit) {
-		return w, err
-	}
+	matcher := &ending{Matcher: c.grammar.NewMatcher(c.l.vocabulary), tokens: maxTokens}
 	var text strings.Builder
 	defer func() { w.Text = text.String() }()
 	for t, err := range c.session.Generate(ctx, rest, &llama.GenerateOptions{
@@ -161,6 +158,30 @@ func (c *llamaCaller) Call(ctx context.Context, prompt []int, maxTokens int) (w 
 	}
 	w.Cut = w.Cut || matcher.Limited()
 	return w, nil
+}
+
+// ending is a matcher that brings the text to its end within some tokens. Before
+// the tool is named its end may take more, by the largest of the tools.
+type ending struct {
+	*grammar.Matcher
+	tokens  int
+	limited bool
+}
+
+func (e *ending) Mask(legal []uint64) error {
+	if !e.limited {
+		err := e.LimitTokens(e.tokens)
+		if err != nil && !errors.Is(err, grammar.ErrLimit) {
+			return err
+		}
+		e.limited = err == nil
+	}
+	return e.Matcher.Mask(legal)
+}
+
+func (e *ending) Accept(id int) error {
+	e.tokens--
+	return e.Matcher.Accept(id)
 }
 
 func (c *llamaCaller) Cut(text string, n int) string {

@@ -93,6 +93,36 @@ func TestRandomModel(t *testing.T) {
 	}
 }
 
+// A tool that takes more tokens than a call may have does no harm to the others.
+func TestToolThatIsTooLarge(t *testing.T) {
+	m := tinyModel(t, testmodel.TinyOptions{Seed: 3})
+	large := withSchema("write", `{"type":"object","properties":{"text":{"type":"string","minLength":500}},"required":["text"]}`)
+	calls := map[string]int{}
+	for seed := range uint64(12) {
+		l, err := NewLlama(m, &LlamaOptions{Sampling: llama.Sampling{Temperature: 1, Seed: seed}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := New(l, []Tool{large, echo()}, &Options{MaxSteps: 2, CallTokens: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, _ := collect(t, context.Background(), a, "task")
+		for _, s := range steps {
+			calls[s.Call.Name]++
+			if s.Call.Name != "" {
+				wellFormed(t, a, s)
+			} else if s.Err == nil || !strings.HasPrefix(s.Wrote, `{"name":"write"`) {
+				t.Errorf("%v: %q is no call", s.Err, s.Wrote)
+			}
+		}
+		a.Close()
+	}
+	if calls["echo"]+calls["done"] == 0 || calls[""] == 0 {
+		t.Errorf("calls %v", calls)
+	}
+}
+
 // The same run of the same model gives the same steps, also where the session
 // holds another run's tokens already.
 func TestRunsRepeatThemselves(t *testing.T) {
