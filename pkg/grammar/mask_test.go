@@ -211,6 +211,75 @@ func TestAdversary(t *testing.T) {
 	}
 }
 
+// TestAdversaryOfTools: sets of tools, both vocabularies, and a bound on tokens:
+// the worst tokens make a call within it.
+func TestAdversaryOfTools(t *testing.T) {
+	tools := hundredTools(t)
+	vocabularies := []*Vocabulary{smallVocabulary()}
+	if !testing.Short() {
+		vocabularies = append(vocabularies, realVocabulary(t))
+	}
+	const tokens = 400
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, v := range vocabularies {
+		legal := make([]uint64, v.words())
+		for name, worst := range map[string]func(id int, text string) int{
+			"opens":   func(id int, text string) int { return -closing(v, id) },
+			"letters": func(id int, text string) int { return strings.Count(text, "a") - 10*closing(v, id) },
+			"escapes": func(id int, text string) int { return strings.Count(text, `\`) - 5*closing(v, id) },
+			"long":    func(id int, text string) int { return len(text) - 20*closing(v, id) },
+			"short":   func(id int, text string) int { return -len(text) - 20*closing(v, id) },
+		} {
+			score := make([]int, v.size)
+			for id := range score {
+				score[id] = worst(id, string(v.bytes(int32(id))))
+			}
+			for range 6 {
+				set := make([]Tool, 5)
+				for i, k := range r.Perm(len(tools))[:len(set)] {
+					set[i] = tools[k]
+				}
+				g, err := CompileTools(set, &Options{AnyOrder: r.IntN(2) == 0, Spaced: r.IntN(2) == 0})
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := g.NewMatcher(v)
+				limited := false
+				var text []byte
+				for n := 0; !m.Done(); n++ {
+					if n > tokens {
+						t.Fatalf("%s: %d tokens: %s", name, n, text)
+					}
+					if !limited {
+						limited = m.LimitTokens(tokens-n) == nil
+					}
+					if err := m.Mask(legal); err != nil {
+						t.Fatalf("%s: after %q: %v", name, text, err)
+					}
+					ids := legalTokens(legal)
+					id := slices.MaxFunc(ids, func(a, b int) int { return score[a] - score[b] })
+					if err := m.Accept(id); err != nil {
+						t.Fatal(err)
+					}
+					text = append(text, v.bytes(int32(id))...)
+				}
+				x, err := decodeStrict(text)
+				if err != nil {
+					t.Fatalf("%s: %q: %v", name, text, err)
+				}
+				call := x.(map[string]any)
+				k := slices.IndexFunc(set, func(t Tool) bool { return t.Name == call["name"] })
+				if k < 0 || len(call) != 2 {
+					t.Fatalf("%s: not a call of a declared tool", text)
+				}
+				if err := validator(t, string(set[k].Schema)).Validate(call["arguments"]); err != nil {
+					t.Fatalf("%s: %#v", text, err)
+				}
+			}
+		}
+	}
+}
+
 // TestNoToken: a vocabulary that cannot go on is an error that says so.
 func TestNoToken(t *testing.T) {
 	tokens := []string{`"`, "a", "b"}
