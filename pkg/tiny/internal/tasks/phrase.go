@@ -24,6 +24,9 @@ func (r random) template(k Kind, w Want) Phrasing {
 		p.Text = r.request(ways[k][w], nouns[k][w])
 	}
 	p.Text = r.spoil(p.Text)
+	if r.chance(0.10) {
+		p.Text = r.noise(p.Text)
+	}
 	return p
 }
 
@@ -122,12 +125,70 @@ func (r random) spoil(text string) string {
 		return outside(text, strings.ToUpper)
 	case x < 0.055:
 		return outside(text, strings.ToLower)
+	case x > 0.5:
+		return sentences(text)
 	case x < 0.065:
 		return outside(text, func(s string) string { return strings.ReplaceAll(s, ",", "") })
 	case x < 0.075:
 		return pick(r, "I am cleaning up. ", "This is for my boss. ", "Good morning. ", "We are testing. ", "It is urgent. ", "I forgot something. ", "Thanks for helping. ", "Hello! ", "Listen. ", "I am busy. ", "Here we go. ", "One more thing. ") + text
 	}
 	return text
+}
+
+// noise puts words between those of a text, which mean nothing, or leaves out
+// one that does not matter, so that words that were never seen do no harm.
+func (r random) noise(text string) string {
+	fields := strings.Split(text, " ")
+	bare := -1 // where a text without quotes is: words beside it would be its own
+	for i, f := range fields {
+		if strings.HasPrefix(f, "{text}") || strings.HasPrefix(f, "{a}") || strings.HasPrefix(f, "{b}") || strings.HasPrefix(f, "{expr}") {
+			if bare = i; strings.HasPrefix(f, "{text}") {
+				break
+			}
+		}
+	}
+	if r.chance(0.35) {
+		for range 6 {
+			i := r.IntN(len(fields))
+			switch fields[i] {
+			case "the", "a", "its", "file", "folder", "please", "directory", "me", "is", "that", "and", "then":
+				return strings.Join(append(fields[:i:i], fields[i+1:]...), " ")
+			}
+		}
+	}
+	for range pick(r, 1, 1, 1, 2, 3) {
+		at := r.IntN(len(fields) + 1)
+		if bare >= 0 {
+			at = r.IntN(bare + 1)
+			if at == bare && at > 0 {
+				at--
+			}
+			if strings.HasPrefix(fields[0], "{") {
+				continue
+			}
+			bare++
+		}
+		word := pick(r, words...)
+		if r.chance(0.3) {
+			word = r.syllables()
+		}
+		if r.chance(0.2) {
+			word += ","
+		}
+		fields = append(fields[:at:at], append([]string{word}, fields[at:]...)...)
+	}
+	return strings.Join(fields, " ")
+}
+
+// sentences begins sentences with capital letters.
+func sentences(text string) string {
+	b := []byte(text)
+	for i := 2; i < len(b); i++ {
+		if b[i-1] == ' ' && (b[i-2] == '.' || b[i-2] == '?') && b[i] >= 'a' && b[i] <= 'z' {
+			b[i] -= 'a' - 'A'
+		}
+	}
+	return string(b)
 }
 
 // outside changes what is outside of placeholders.
