@@ -141,6 +141,9 @@ const (
 	HyperPower = 0x116b
 	// Signal(pid, signal): to a process, or to the group -pid. ESRCH.
 	HyperSignal = 0x116c
+	// HugePages(mode): how anonymous memory gets 2 MiB pages: 0 never, 1 where
+	// madvise(2) asked for them, 2 always. EINVAL.
+	HyperHugePages = 0x116d
 )
 
 // What Account tells.

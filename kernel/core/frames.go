@@ -25,6 +25,10 @@ func initSpaces() {
 		die("no memory")
 	}
 	mem.Invalidate = invalidate
+	// for measurements: how many pages a fault of anonymous memory maps
+	if n, given := cmdlineNumber("faultaround"); given && n <= 16 && n != 0 && n&(n-1) == 0 {
+		mem.FaultAround = n
+	}
 }
 
 // allocFrame returns a frame for the kernel's own use.

@@ -103,8 +103,9 @@ func touchObject(o *MemoryObject) {
 	o.Mtime, o.Ctime = now, now
 }
 
-// objectCall serves services' calls on memory objects.
-func objectCall(c *CPU, t *Thread, n uint64) {
+// memoryCall serves services' calls that concern memory: on memory objects, and
+// HyperMemoryInfo and HyperHugePages.
+func memoryCall(c *CPU, t *Thread, n uint64) {
 	f := regs(t)
 	switch n {
 	case abi.HyperObjectCreate:
@@ -136,9 +137,44 @@ func objectCall(c *CPU, t *Thread, n uint64) {
 		if pa := objectAt(f.DI).Page(f.SI); pa != 0 {
 			f.AX = directMap + pa
 		}
+	case abi.HyperMemoryInfo:
+		var info abi.MemoryInfo
+		memoryInfo(&info)
+		f.AX = fill(c, f.DI, f.SI, unsafe.Pointer(&info), uint64(unsafe.Sizeof(info)))
+	case abi.HyperHugePages:
+		f.AX = failure(unix.EINVAL)
+		if f.DI <= space.HugeAlways {
+			mem.HugeMode, f.AX = f.DI, 0
+		}
 	default:
 		f.AX = failure(unix.ENOSYS)
 	}
+}
+
+// fill copies the first n of size bytes at p to addr of the current thread's.
+func fill(c *CPU, addr, n uint64, p unsafe.Pointer, size uint64) uint64 {
+	if !copyOut(c, addr, p, min(n, size)) {
+		return failure(unix.EFAULT)
+	}
+	return 0
+}
+
+// mapList stores up to n of as's mappings that end above from at addr, an
+// abi.Map each, and returns how many.
+func mapList(c *CPU, as *AddressSpace, from, addr, n uint64) uint64 {
+	var m abi.Map
+	const size = uint64(unsafe.Sizeof(m))
+	n = min(n, space.Step)
+	for i := uint64(0); i < n; i++ {
+		if !mapOf(as, from, &m) {
+			return i
+		}
+		if !copyOut(c, addr+i*size, unsafe.Pointer(&m), size) {
+			return failure(unix.EFAULT)
+		}
+		from = m.End
+	}
+	return n
 }
 
 // result is a call's result in AX.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"github.com/leveret-os/leveret/kernel/abi"
 	"github.com/leveret-os/leveret/kernel/core/x86"
 )
 
@@ -158,8 +159,8 @@ func syscallSlow(c *CPU, t *Thread) {
 			return
 		}
 		if t.frame.CS == kCS {
-			if n := t.frame.AX; n >= 0x1100 && n < 0x1120 {
-				objectCall(c, t, n)
+			if n := t.frame.AX; n >= 0x1100 && n < 0x1120 || n == abi.HyperMemoryInfo || n == abi.HyperHugePages {
+				memoryCall(c, t, n)
 				return
 			}
 			svcSyscall(c, t)

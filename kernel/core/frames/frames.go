@@ -269,8 +269,12 @@ func (a *Allocator) Release(pa uint64) {
 	if w>>stateShift != stateUsed {
 		panic("frames: free of a block that is not allocated")
 	}
-	order := uint64(w >> orderShift & 31)
 	*a.word(pa) = 0
+	a.insert(pa, uint64(w>>orderShift&31))
+}
+
+// insert adds a block whose metadata is clear to the free ones.
+func (a *Allocator) insert(pa, order uint64) {
 	a.free += 1 << order
 	for order < MaxOrder {
 		buddy := pa ^ phys.PageSize<<order
@@ -320,6 +324,28 @@ func (a *Allocator) Sub(pa, n uint64) uint64 {
 	}
 	*w -= uint32(n)
 	return c - n
+}
+
+// PutRun frees the 2^order adjacent frames from pa on as one block, if pa is
+// aligned to it and each is allocated by itself with a count of 1; else it
+// reports false and does nothing. It is what many calls of Put would do, faster.
+func (a *Allocator) PutRun(pa, order uint64) bool {
+	if pa&(phys.PageSize<<order-1) != 0 {
+		return false
+	}
+	w, n := unsafe.Pointer(a.word(pa)), uint64(1)<<order
+	for i := n; i > 0; i-- {
+		if *(*uint32)(w) != stateUsed<<stateShift|1 {
+			return false
+		}
+		w = unsafe.Add(w, 4)
+	}
+	for w = unsafe.Pointer(a.word(pa)); n > 0; n -= 2 {
+		*(*uint64)(w) = 0
+		w = unsafe.Add(w, 8)
+	}
+	a.insert(pa, order)
+	return true
 }
 
 // Put gives up one owner's share of the block at pa and frees the block when

@@ -87,8 +87,21 @@ func TestRandom(t *testing.T) {
 			delete(blocks, pa)
 			if order > 0 && r.IntN(3) == 0 {
 				a.Split(pa)
-				for f := pa; f < pa+phys.PageSize<<order; f += phys.PageSize {
-					a.Put(f)
+				if a.PutRun(pa+phys.PageSize, order) {
+					t.Fatal("PutRun of a block that is not aligned")
+				}
+				if r.IntN(2) == 0 {
+					if !a.PutRun(pa, order) {
+						t.Fatal("PutRun")
+					}
+				} else {
+					a.Put(pa)
+					if a.PutRun(pa, order) {
+						t.Fatal("PutRun of frames of which one is free")
+					}
+					for f := pa + phys.PageSize; f < pa+phys.PageSize<<order; f += phys.PageSize {
+						a.Put(f)
+					}
 				}
 			} else {
 				a.Put(pa)
