@@ -2,6 +2,8 @@
 
 package main
 
+import "github.com/leveret-os/leveret/kernel/core/timers"
+
 // boot runs on the first processor, with the lock, and is given the physical
 // address of the PVH start info. What it schedules runs when it returns.
 func boot(c *CPU, info uint64) {
@@ -32,7 +34,7 @@ func boot(c *CPU, info uint64) {
 		putdec(ncpu)
 		puts("\n")
 	}
-	initSystab()
+	initThreads(c)
 	initIdle(c)
 	initInterrupts(c)
 	if selftest {
@@ -42,8 +44,7 @@ func boot(c *CPU, info uint64) {
 	if !quiet {
 		puts("Leveret: boot OK\n")
 	}
-	c.sliceEnd = nowNS() + slice
-	arm(c, c.sliceEnd)
+	c.since = nowNS()
 	schedule(c)
 }
 
@@ -56,10 +57,15 @@ func imageBounds() (start, end uint64) {
 // initIdle makes the thread that runs when no other can.
 func initIdle(c *CPU) {
 	_, idle, _, _ := symbols()
-	t := newThread(c, nil, true)
-	t.frame.IP = idle
-	t.frame.SP = taddr(t) + 4096
-	t.frame.Flags = 0x202
+	t := newThread(c, idleProcess)
+	if t == nil {
+		die("no memory")
+	}
+	t.fp = fpDead
+	c.armed = timers.Never
+	t.IP = idle
+	t.SP = taddr(t) + 4096
+	t.Flags = 0x202
 	c.idleT = t
 	c.cur = t
 	setCur(c, t)
@@ -78,20 +84,7 @@ func spawnServices(c *CPU) {
 	w.add("services", true)
 	w.add(svcEnv1, false)
 	w.add(svcEnv, false)
-	start(c, servicesSpace, directMap+at, rd64(blobInfo+infoServicesSize), svcMmap+1<<20, 512<<10, w, true)
-}
-
-func spawnUser(c *CPU) {
-	if bootInfo.initramfs == 0 || !findFile("init") {
-		die("no init")
-	}
-	as := newAddressSpace()
-	w := &startWords
-	w.n, w.args, w.values = 0, 0, 0
-	w.add("init", true)
-	w.add("HOME=/", false)
-	w.add("KERNEL=core", false)
-	start(c, as, fAddr, fLen, userTop-4096, 0, w, false)
+	start(c, servicesSpace, directMap+at, rd64(blobInfo+infoServicesSize), svcMmap+1<<20, 512<<10, w, servicesProcess)
 }
 
 // initInterrupts routes what devices interrupt with.

@@ -79,6 +79,6 @@ TEXT ·symbols(SB),NOSPLIT,$0-32
 	LEAQ	·paranoidEntry(SB), AX
 	LEAQ	·panicEntry(SB), AX
 	LEAQ	·apEntry(SB), AX
-	LEAQ	·recvEntry(SB), AX
-	MOVQ	AX, ·recvAddr(SB)
+	LEAQ	·receiveEntry(SB), AX
+	MOVQ	AX, ·receiveAddr(SB)
 	RET

@@ -126,6 +126,3 @@ func consoleGet() (b byte, ok bool) {
 	inputTail++
 	return b, true
 }
-
-// consoleReady is called when input begins to wait.
-func consoleReady(c *CPU) {}

@@ -122,32 +122,32 @@ func poweroff(code uint32) {
 
 func crash(c *CPU, t *Thread, a uint64) {
 	puts("\n*** ")
-	if t.frame.CS&3 == 3 {
+	if t.CS&3 == 3 {
 		puts("user")
-	} else if t.frame.IP >= 0xffffffff90000000 {
+	} else if t.IP >= 0xffffffff90000000 {
 		puts("services")
 	} else {
 		puts("CORE")
 	}
 	puts(" fault: vector ")
-	putdec(t.frame.Vector)
-	kv(" err ", t.frame.Error)
+	putdec(t.Vector)
+	kv(" err ", t.Error)
 	kv(" addr ", a)
-	kv(" RIP ", t.frame.IP)
-	kv(" RSP ", t.frame.SP)
+	kv(" RIP ", t.IP)
+	kv(" RSP ", t.SP)
 	kv(" cpu ", c.number)
-	kv("\n ax ", t.frame.AX)
-	kv(" bx ", t.frame.BX)
-	kv(" cx ", t.frame.CX)
-	kv(" dx ", t.frame.DX)
-	kv(" si ", t.frame.SI)
-	kv(" di ", t.frame.DI)
-	kv(" bp ", t.frame.BP)
-	kv(" r14 ", t.frame.R14)
+	kv("\n ax ", t.AX)
+	kv(" bx ", t.BX)
+	kv(" cx ", t.CX)
+	kv(" dx ", t.DX)
+	kv(" si ", t.SI)
+	kv(" di ", t.DI)
+	kv(" bp ", t.BP)
+	kv(" r14 ", t.R14)
 	kv(" fs ", x86.ReadFS())
 	puts("\n")
-	if t.frame.CS&3 == 0 {
-		backtrace(t.frame.IP, t.frame.BP)
+	if t.CS&3 == 0 {
+		backtrace(t.IP, t.BP)
 	}
 	poweroff(exitCrash)
 }

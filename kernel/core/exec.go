@@ -157,23 +157,23 @@ var startWords words
 // start loads the program of n bytes at a direct-map address and makes a thread
 // that will run it. top is the end of its stack, or of one of size bytes for
 // services.
-func start(c *CPU, as *AddressSpace, f, n, top, size uint64, w *words, ring0 bool) *Thread {
+func start(c *CPU, as *AddressSpace, f, n, top, size uint64, w *words, pr *Process) *Thread {
 	o := mem.Objects.Get()
 	if o == nil {
 		die("no memory")
 	}
 	o.InitInPlace(&memory, phys.Address(ptr(f)), n)
-	return startObject(c, as, o, top, size, w, ring0)
+	return startObject(c, as, o, top, size, w, pr)
 }
 
 // startObject is start for a program in an object.
-func startObject(c *CPU, as *AddressSpace, o *object.Object, top, size uint64, w *words, ring0 bool) *Thread {
+func startObject(c *CPU, as *AddressSpace, o *object.Object, top, size uint64, w *words, pr *Process) *Thread {
 	var p program
 	if loadProgram(c, as, o, &p) != 0 {
 		die("the program cannot be loaded")
 	}
 	errno := unix.Errno(0)
-	if ring0 {
+	if pr.ring0 {
 		r := space.Request{Addr: top - size, Length: size, Prot: 3, Flags: unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_FIXED}
 		errno = mapNow(c, as, &r)
 	} else {
@@ -183,13 +183,13 @@ func startObject(c *CPU, as *AddressSpace, o *object.Object, top, size uint64, w
 	if errno != 0 || !ok {
 		die("no memory for a stack")
 	}
-	tas := as
-	if ring0 {
-		tas = nil
+	t := newThread(c, pr)
+	if t == nil {
+		die("no memory")
 	}
-	t := newThread(c, tas, ring0)
+	t.parent = 0
 	f := regs(t)
 	f.IP, f.SP = p.entry, sp
-	enqueue(c, t)
+	enqueue(c, t, queueNew)
 	return t
 }

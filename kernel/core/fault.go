@@ -55,9 +55,8 @@ func pageFault(c *CPU, t *Thread, addr uint64) {
 	if r == space.NoMemory {
 		puts("core: out of memory\n")
 	}
-	if !deliver(c, t, signal, code, addr) {
-		crash(c, t, addr)
-	}
+	t.faultCR2, t.trapNo, t.trapErr = addr, f.Vector, f.Error
+	force(c, t, signal, uint32(code), addr)
 }
 
 const flagAC = 1 << 18

@@ -5,6 +5,7 @@ package main
 import (
 	"golang.org/x/sys/unix"
 
+	"github.com/leveret-os/leveret/kernel/abi"
 	"github.com/leveret-os/leveret/kernel/core/object"
 )
 
@@ -12,5 +13,12 @@ import (
 // mmap, and what the descriptor is open for. EBADF; ENODEV where it is nothing
 // that can be mapped.
 func fileObject(c *CPU, t *Thread, fd uint64) (o *object.Object, readable, writable bool, errno unix.Errno) {
-	return nil, false, false, unix.EBADF
+	x := t.file(fd)
+	switch {
+	case x == nil || x.Kind == abi.KindPath:
+		return nil, false, false, unix.EBADF
+	case x.Kind != abi.KindObject || x.Object == 0:
+		return nil, false, false, unix.ENODEV
+	}
+	return objectAt(x.Object), x.canRead(), x.canWrite(), 0
 }

@@ -3,11 +3,49 @@
 package main
 
 import (
-	"github.com/leveret-os/leveret/kernel/core/x86"
+	"unsafe"
+
+	"github.com/leveret-os/leveret/kernel/abi"
+	"github.com/leveret-os/leveret/kernel/core/ready"
 )
 
-// forward: user thread t made a syscall core does not serve.
+var (
+	handlers           *Thread // idle ones
+	nhandlers          uint64
+	sendHead, sendTail *Thread // callers for whom there was no idle handler
+	nforward           uint64
+
+	// A page fault on a user's address with IP in [fixLo, fixHi) resumes at
+	// fixPad: services' copy of user memory.
+	fixLo, fixHi, fixPad uint64
+)
+
+// forward hands the call of t, the current thread, to services.
 func forward(c *CPU, t *Thread) {
+	if t.ring0() {
+		t.AX = eNOSYS
+		return
+	}
+	n := uint64(uint32(t.call))
+	if n < maxSyscall {
+		t.process.forwards[n]++
+	}
+	t.AX = t.call
+	t.Retry, t.Ready = 0, 0
+	t.State[0], t.State[1], t.State[2], t.State[3] = 0, 0, 0, 0
+	hand(c, t)
+}
+
+// forwardAgain is forward for a request that was parked.
+func forwardAgain(c *CPU, t *Thread) {
+	t.AX = t.call
+	t.Retry++
+	hand(c, t)
+}
+
+// hand switches to an idle handler, or queues t until there is one.
+func hand(c *CPU, t *Thread) {
+	nforward++
 	h := handlers
 	if h == nil {
 		t.next = nil
@@ -17,142 +55,145 @@ func forward(c *CPU, t *Thread) {
 			sendTail.next = t
 		}
 		sendTail = t
-		t.blocked = bSend
-		schedule(c)
+		block(c, t, stateSend)
 		return
 	}
-	nfwd++
 	handlers = h.next
 	h.next = nil
-	h.client = t
+	t.state = stateServed
+	give(t, h)
+	h.state = stateRun
 	h.as = t.as
-	h.frame.AX = taddr(t)
-	h.blocked = bNone
-	t.blocked = bServed
-	t.fp = 1
-	t.fs = fwdSwitch(fxaddr(t), h.fs)
+	forwardFP(t, h)
 	c.cur = h
-	setTrapFrame(c, taddr(h)+176)
+	h.cpu = c
+	setTrapFrame(c, taddr(h)+trapFrameSize)
 }
 
-// recv: services' reply_and_receive. DI = reply for the current client.
-func recv(c *CPU, h *Thread) {
-	if h.frame.CS != kCS {
-		h.frame.AX = neg(38)
+// give makes t's request the one that h serves.
+func give(t, h *Thread) {
+	h.client = t
+	h.AX = taddr(t)
+	t.WaitObject, t.Deadline, t.Cancelled = 0, 0, 0
+}
+
+// receive is abi.HyperReceive: h, the current thread, replies to the request
+// that it holds, if any, and takes the next.
+func receive(c *CPU, h *Thread) {
+	if !h.ring0() {
+		h.AX = eNOSYS
 		return
 	}
-	u := h.client
-	if u == nil && h.sleeping == false && !h.idle {
-		h.fs = x86.ReadFS()
-		h.idle = true // first call: this thread is a handler from now on
+	if !h.handler {
+		h.handler = true
 		nhandlers++
 	}
-	h.how = 2
-	h.fp = 0
-	if u != nil {
-		u.frame.AX = h.frame.DI
-		u.blocked = bNone
+	h.how = howReceive
+	u := h.client
+	action := h.DI
+	direct := u != nil && action == abi.ReplyResult
+	if u != nil && !direct {
+		h.client = nil
+		if u.fp == fpRiding {
+			saveRest(u)
+		}
+		park(c, u, uint8(action))
+		u = nil
 	}
-	if p := sendHead; p != nil { // somebody already waits
+	if p := sendHead; p != nil { // somebody waits already
 		sendHead = p.next
 		if sendHead == nil {
 			sendTail = nil
 		}
 		p.next = nil
-		h.client = p
-		p.blocked = bServed
-		h.frame.AX = taddr(p)
-		if u == nil {
-			h.as = p.as
+		p.state = stateServed
+		give(p, h)
+		h.as = p.as
+		if !direct {
+			// h goes on at once, with nothing of its own in the vector
+			// registers; what p has in its xsave stays there.
 			setCur(c, h)
 			return
 		}
-		h.as = p.as
-		enqueue(c, h)
-	} else if h.pending&^h.sigmask != 0 {
+		h.fp = fpDead
+		c.run.Put(&h.sched)
+		u.work |= workResched
+	} else {
 		h.client, h.as = nil, nil
-		sigBreak(c, h, 0)
-		if u == nil {
+		h.fp = fpDead
+		if h.pending&^h.mask != 0 {
+			h.AX = 0
+			h.work |= workSignal
+			if !direct {
+				h.fp = fpLive
+				return
+			}
+			c.run.Put(&h.sched)
+			u.work |= workResched
+		} else {
+			h.next, handlers = handlers, h
+			h.state = stateReceive
+			if !direct {
+				schedule(c)
+				return
+			}
+		}
+	}
+	// Straight back to the caller.
+	u.AX = uint64(u.Result)
+	u.state = stateRun
+	if u.fp == fpRiding {
+		replyFP(u)
+		h.fp = fpDead
+	} else {
+		switchFP(h, u)
+	}
+	setCur(c, u)
+}
+
+// park makes u's request wait as it asks. What it waits for may have come
+// already.
+func park(c *CPU, u *Thread, action uint8) {
+	u.action = action
+	if u.WaitObject != 0 {
+		o := (*Readiness)(ptr(u.WaitObject))
+		if bits := o.Current() & (u.WaitBits | ready.Always); bits != 0 {
+			u.Ready = bits
+			u.work |= workForward
+			enqueue(c, u, queueWake)
 			return
 		}
-		enqueue(c, h)
-	} else {
-		h.client, h.as = nil, nil
-		h.next = handlers
-		handlers = h
-		h.blocked = bRecv
 	}
-	if u == nil {
-		schedule(c)
+	if u.pending&^u.mask != 0 || u.process.pending&^u.mask != 0 {
+		cancel(u)
+		u.work |= workSignal
+		enqueue(c, u, queueWake)
 		return
 	}
-	// straight back to the caller
-	if u.fp == 1 {
-		replySwitch(fxaddr(u), u.fs)
-	} else {
-		loadFP(c, u)
-		x86.WriteFS(u.fs)
+	if u.Deadline != 0 && uint64(u.Deadline) <= nowNS() {
+		u.Ready = 0
+		u.work |= workForward
+		enqueue(c, u, queueWake)
+		return
 	}
-	c.cur = u
-	setTrapFrame(c, taddr(u)+176)
-	if u.as != c.curAS {
-		setCur(c, u)
+	u.state = stateParked
+	if u.WaitObject != 0 {
+		u.waiter.Owner = unsafe.Pointer(u)
+		(*Readiness)(ptr(u.WaitObject)).Add(&u.waiter, u.WaitBits, false)
 	}
-	if u.pending&^u.sigmask != 0 {
-		sigCheck(c, u)
+	if u.Deadline != 0 {
+		addTimer(c, &u.timer, uint64(u.Deadline))
 	}
 }
 
-func svcSyscall(c *CPU, t *Thread) {
-	switch t.frame.AX {
-	case 1:
-		as := servicesSpace
-		for i := uint64(0); i < t.frame.DX; i++ {
-			p := as.pageFor(c, t.frame.SI+i, false)
-			if p == 0 {
-				t.frame.AX = neg(14)
-				return
-			}
-			b := rd8(p)
-			if b == 0x0a {
-				putc('\r')
-			}
-			putc(b)
-		}
-		t.frame.AX = t.frame.DX
-	case 72: // fcntl
-		t.frame.AX = 0
-		if t.frame.SI == 3 {
-			t.frame.AX = 2
-		}
-	case 0x1001:
-		fixLo, fixHi, fixPad = t.frame.DI, t.frame.SI, t.frame.DX
-		t.frame.AX = 0
-	case 0x1002:
-		servicesSpace.put64(c, t.frame.DI, directMap+bootInfo.initramfs)
-		servicesSpace.put64(c, t.frame.DI+8, bootInfo.initramfsSize)
-		t.frame.AX = 0
-	case 0x1003:
-		spawnUser(c)
-		t.frame.AX = 0
-	case 0x1004: // console write of n bytes at a, quick
-		for i := uint64(0); i < t.frame.SI; i++ {
-			b := rd8(t.frame.DI + i)
-			if b == 0x0a {
-				putc('\r')
-			}
-			putc(b)
-		}
-		t.frame.AX = t.frame.SI
-	case 0x1006:
-		t.frame.AX = recvAddr
-	case 0x1005:
-		t.frame.AX = memory.Total() - memory.Free()
+// cancel sets the result of a parked request that a signal ends.
+func cancel(u *Thread) {
+	switch {
+	case u.Cancelled != 0:
+		u.AX = uint64(u.Cancelled)
+	case u.action == abi.ReplyWaitNoRestart:
+		u.AX = eINTR
 	default:
-		if traceSys {
-			kv("core: services syscall ", t.frame.AX)
-			puts(" ENOSYS\n")
-		}
-		t.frame.AX = neg(38)
+		u.AX = eRESTARTSYS
 	}
 }

@@ -44,5 +44,5 @@ func match(p uint64, s string) bool {
 }
 
 var (
-	fAddr, fLen       uint64
+	fAddr, fLen uint64
 )

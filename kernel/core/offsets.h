@@ -21,9 +21,9 @@
 #define F_CS 144
 #define F_FL 152
 #define F_SP 160
-#define F_X14 176
-#define F_X15 192
-#define F_HOW 720
+#define F_X14 704
+#define F_X15 720
+#define F_HOW 280
 
 // In CPU, by way of GS.
 #define P_CUR 0

@@ -3,97 +3,232 @@
 package main
 
 import (
+	"math/bits"
+
+	"github.com/leveret-os/leveret/kernel/core/runq"
 	"github.com/leveret-os/leveret/kernel/core/x86"
 )
 
-func enqueue(c *CPU, t *Thread) {
-	pokeIdle(c)
-	t.next = nil
-	if runTail == nil {
-		runHead = t
-	} else {
-		runTail.next = t
+// enqueue makes t, which waits for nothing, runnable on a processor and
+// preempts what runs there if it should.
+func enqueue(c *CPU, t *Thread, q queueing) {
+	t.state = stateRun
+	to := t.cpu
+	if ncpu > 1 {
+		to = chooseCPU(c, t)
+		if to != t.cpu {
+			runq.Migrate(&t.sched, &t.cpu.run, &to.run)
+			t.cpu = to
+		}
 	}
-	runTail = t
+	running := to.cur
+	if running == to.idleT {
+		to.run.Wake(&t.sched)
+		poke(c, to)
+		return
+	}
+	switch q {
+	case queueWake:
+		account(to)
+		to.run.Wake(&t.sched)
+		if to.run.Preempts(&t.sched, &running.sched) {
+			poke(c, to)
+			return
+		}
+	case queueNew:
+		to.run.Start(&t.sched)
+	}
+	if to != c {
+		if s := to.run.Slice(&running.sched); s != 0 && to.armed > to.since+s {
+			poke(c, to) // its timer is its own to set
+		}
+		return
+	}
+	limitSlice(to)
 }
 
-// setCur is the bare switch: which thread the exit path restores.
+// queueing is how a thread comes into a run queue.
+type queueing int
+
+const (
+	queueWake queueing = iota // from a wait
+	queueNew
+)
+
+// poke makes a processor look at its run queue.
+func poke(c, to *CPU) {
+	to.cur.work |= workResched
+	if to != c {
+		interruptCPU(c, to)
+	}
+}
+
+// chooseCPU is where t should run: where it last ran if that processor is
+// idle, else an idle one, else where it last ran, as its affinity allows.
+func chooseCPU(c *CPU, t *Thread) *CPU {
+	last := t.cpu
+	if t.affinity>>last.number&1 != 0 && last.cur == last.idleT && last.run.Len() == 0 {
+		return last
+	}
+	var allowed *CPU
+	for i := range ncpu {
+		o := cpus[i]
+		if t.affinity>>o.number&1 == 0 {
+			continue
+		}
+		if o.cur == o.idleT && o.run.Len() == 0 {
+			return o
+		}
+		if allowed == nil || o == last || allowed != last && o.run.Len() < allowed.run.Len() {
+			allowed = o
+		}
+	}
+	if allowed == nil {
+		return last
+	}
+	return allowed
+}
+
+// account charges what runs on a processor for its time until now.
+func account(c *CPU) {
+	now := nowNS()
+	c.cur.sched.Account(now - c.since)
+	c.since = now
+}
+
+// limitSlice sees to it that a timer interrupt comes when the slice of what
+// runs is over; nothing is to be done while nobody waits.
+func limitSlice(c *CPU) {
+	s := c.run.Slice(&c.cur.sched)
+	if s != 0 && c.armed > c.since+s {
+		arm(c, c.since+s)
+	}
+}
+
+// setCur is the bare switch: which thread the exit path resumes.
 func setCur(c *CPU, t *Thread) {
 	c.cur = t
-	top := taddr(t) + 176
-	wr32(c.tss+0x24, uint32(top))
-	wr32(c.tss+0x28, uint32(top>>32))
+	t.cpu = c
+	setTrapFrame(c, taddr(t)+trapFrameSize)
 	if t.as != nil && t.as != c.curAS {
 		c.curAS = t.as
 		x86.WriteCR3(t.as.pml4)
 	}
 }
 
-// Thread.fp: 0 dead, 1 XMM in fx and x87 riding in the CPU, 2 in fx with an
-// empty x87 stack, 3 all in fx.
-func saveFP(c *CPU, t *Thread) {
-	full, fs := fpSave(fxaddr(t))
-	t.fs = fs
-	if full == 0 {
-		t.fp = 2
-		c.x87Dirty = false
-	} else {
-		t.fp = 3
-		c.x87Dirty = true
-		nfull++
-	}
-}
+// trapFrameSize is how many bytes of Thread the processor and trapEntry push.
+const trapFrameSize = 176
 
-func loadFP(c *CPU, t *Thread) { // and FS base
-	if t.fp == 2 {
-		if c.x87Dirty {
-			x86.Fninit()
-			c.x87Dirty = false
-		}
-		fpLoad(fxaddr(t), t.fs)
-		return
-	}
-	if t.fp == 3 {
-		x86.Fxrstor(fxaddr(t))
-		c.x87Dirty = true
-	}
-	x86.WriteFS(t.fs)
-}
-
-// switchTo: full switch, cur's state saved in full.
+// switchTo makes t the current thread; the state of the one before is saved
+// as far as it has any.
 func switchTo(c *CPU, t *Thread) {
 	old := c.cur
 	if old == t {
 		return
 	}
-	nswitch++
-	if old.how != 2 && old != c.idleT {
-		saveFP(c, old)
-	}
-	if t != c.idleT {
-		loadFP(c, t)
-	}
+	c.switches++
+	switchFP(old, t)
 	setCur(c, t)
 }
 
+// schedule gives the processor to the next thread: the current one waits, or
+// is in the run queue already.
 func schedule(c *CPU) {
-	t := runHead
-	if t == nil {
-		switchTo(c, c.idleT)
-		return
+	account(c)
+	e := c.run.Take()
+	if e == nil {
+		if ncpu > 1 {
+			e = steal(c)
+		}
+		if e == nil {
+			switchTo(c, c.idleT)
+			return
+		}
 	}
-	runHead = t.next
-	if runHead == nil {
-		runTail = nil
+	switchTo(c, threadOfEntity(e))
+	if c.run.Len() != 0 {
+		limitSlice(c)
 	}
-	t.next = nil
-	switchTo(c, t)
 }
 
-func wake(c *CPU, t *Thread) {
-	if t.sleeping {
-		timerDel(t)
+// steal takes a thread from the longest run queue of another processor that
+// may run here.
+func steal(c *CPU) *runq.Entity {
+	var from *CPU
+	for i := range ncpu {
+		o := cpus[i]
+		if o != c && o.run.Len() > 0 && (from == nil || o.run.Len() > from.run.Len()) {
+			from = o
+		}
 	}
-	t.blocked = bNone
-	enqueue(c, t)
+	if from == nil {
+		return nil
+	}
+	e := from.run.First()
+	t := threadOfEntity(e)
+	if t.affinity>>c.number&1 == 0 {
+		return nil
+	}
+	from.run.Remove(e)
+	runq.Migrate(e, &from.run, &c.run)
+	return e
 }
+
+// block gives up the processor: t, the current thread, waits as state says.
+func block(c *CPU, t *Thread, state uint8) {
+	t.state = state
+	t.switches++
+	schedule(c)
+}
+
+// preempt is what workResched asks for.
+func preempt(c *CPU, t *Thread) {
+	if t == c.idleT {
+		if c.run.Len() != 0 || ncpu > 1 {
+			schedule(c)
+		}
+		return
+	}
+	account(c)
+	first := c.run.First()
+	if first == nil {
+		return
+	}
+	if !c.run.SliceOver(&t.sched) && !c.run.Preempts(first, &t.sched) {
+		limitSlice(c)
+		return
+	}
+	t.preempted++
+	c.run.PutBack(&t.sched)
+	schedule(c)
+}
+
+// wake ends t's wait: with or without its timer, it is runnable. The caller
+// has taken it off what it waited for and has set its result.
+func wake(c *CPU, t *Thread) {
+	if t.timer.Armed() {
+		delTimer(&t.timer)
+	}
+	enqueue(c, t, queueWake)
+}
+
+// sysSchedYield: sched_yield(2).
+func sysSchedYield(c *CPU, t *Thread) {
+	t.AX = 0
+	if c.run.Len() == 0 {
+		return
+	}
+	account(c)
+	c.run.Yield(&t.sched)
+	c.run.Put(&t.sched)
+	schedule(c)
+}
+
+// onlineMask has a bit for each processor that runs.
+func onlineMask() uint64 { return 1<<ncpu - 1 }
+
+// cpuNumber is how many processors' bits are in a mask.
+func cpuNumber(mask uint64) int { return bits.OnesCount64(mask) }
+
+// interruptCPU makes another processor look at its work.
+func interruptCPU(c, to *CPU) { sendIPI(to.apic, vecReschedule) }

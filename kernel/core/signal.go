@@ -3,241 +3,314 @@
 package main
 
 import (
-	"github.com/leveret-os/leveret/kernel/core/x86"
+	"math/bits"
+	"unsafe"
+
+	"github.com/leveret-os/leveret/kernel/core/sigframe"
+	"golang.org/x/sys/unix"
 )
 
-type sigAct struct{ handler, flags, restorer, mask uint64 }
+// sigAction is struct sigaction of the system call.
+type sigAction struct{ handler, flags, restorer, mask uint64 }
 
-func sysSigaction(c *CPU, t *Thread) {
-	sig := t.frame.DI
-	if sig == 0 || sig > 64 {
-		t.frame.AX = neg(22)
+const (
+	sigDefault = 0
+	sigIgnore  = 1
+
+	saNoCldStop = 0x1
+	saSiginfo   = 0x4
+	saRestorer  = 0x04000000
+	saOnStack   = 0x08000000
+	saRestart   = 0x10000000
+	saNodefer   = 0x40000000
+	saResethand = 0x80000000
+
+	// Codes of siginfo_t (sigaction(2)).
+	siUser  = 0
+	siQueue = ^uint32(0)     // -1
+	siTimer = ^uint32(0) - 1 // -2
+	siTkill = ^uint32(0) - 5 // -6
+	siKern  = 0x80
+)
+
+// signal is a queued signal.
+type signal struct {
+	next    *signal
+	process *Process // whose count it is in
+	info    sigframe.Info
+}
+
+func bit(sig uint64) uint64 { return 1 << (sig - 1) }
+
+// Signals that cannot be blocked, caught or ignored, and what the default
+// action is (signal(7)).
+const (
+	unblockable = 1<<(unix.SIGKILL-1) | 1<<(unix.SIGSTOP-1)
+	ignored     = 1<<(unix.SIGCHLD-1) | 1<<(unix.SIGURG-1) | 1<<(unix.SIGWINCH-1) | 1<<(unix.SIGCONT-1)
+	stopping    = 1<<(unix.SIGSTOP-1) | 1<<(unix.SIGTSTP-1) | 1<<(unix.SIGTTIN-1) | 1<<(unix.SIGTTOU-1)
+	dumping     = 1<<(unix.SIGQUIT-1) | 1<<(unix.SIGILL-1) | 1<<(unix.SIGTRAP-1) | 1<<(unix.SIGABRT-1) | 1<<(unix.SIGFPE-1) |
+		1<<(unix.SIGSEGV-1) | 1<<(unix.SIGBUS-1) | 1<<(unix.SIGSYS-1) | 1<<(unix.SIGXCPU-1) | 1<<(unix.SIGXFSZ-1)
+	synchronous = 1<<(unix.SIGSEGV-1) | 1<<(unix.SIGBUS-1) | 1<<(unix.SIGILL-1) | 1<<(unix.SIGTRAP-1) | 1<<(unix.SIGFPE-1) | 1<<(unix.SIGSYS-1)
+)
+
+// firstRealTime is the first signal of which several are queued.
+const firstRealTime = 32
+
+// signalPending tells whether t must not begin to wait.
+func signalPending(t *Thread) bool {
+	return (t.pending|t.process.pending)&^t.mask != 0 || t.work&workDie != 0
+}
+
+// setMask changes t's mask; signals that it lets through are delivered on the
+// way out.
+func setMask(t *Thread, mask uint64) {
+	t.mask = mask &^ unblockable
+	if (t.pending|t.process.pending)&^t.mask != 0 {
+		t.work |= workSignal
+	}
+}
+
+// isIgnored tells whether sig has no effect on p.
+func (p *Process) isIgnored(sig uint64) bool {
+	h := p.actions[sig&63|sig&64].handler
+	return h == sigIgnore || h == sigDefault && bit(sig)&ignored != 0
+}
+
+// send makes sig pending: for thread t when it is not nil, else for any of p's.
+// It returns 0 or a negative errno value.
+func send(c *CPU, p *Process, t *Thread, sig uint64, code uint32, fields *[14]uint64) uint64 {
+	if p.dying {
+		return 0
+	}
+	pending, queue := &p.pending, &p.queue
+	target := t
+	if t != nil {
+		pending, queue = &t.pending, &t.queue
+	} else {
+		target = chooseThread(p, sig)
+	}
+	waited := target != nil && target.state == stateSignal && target.sigwait&bit(sig) != 0
+	if p.isIgnored(sig) && !waited && (target == nil || target.mask&bit(sig) == 0) {
+		return 0
+	}
+	if sig < firstRealTime && *pending&bit(sig) != 0 {
+		return 0 // one is enough
+	}
+	if s := newSignal(p, sig, code, fields); s != nil {
+		q := queue
+		for *q != nil {
+			q = &(*q).next
+		}
+		*q = s
+	} else if sig >= firstRealTime && code != siUser && code != siKern {
+		return eAGAIN
+	}
+	*pending |= bit(sig)
+	if target != nil {
+		notice(c, target, sig)
+	}
+	return 0
+}
+
+func newSignal(p *Process, sig uint64, code uint32, fields *[14]uint64) *signal {
+	if sig >= firstRealTime && uint64(p.queued) >= p.limits[rlimitSigpending].Cur {
+		return nil
+	}
+	s := signals.Get()
+	if s == nil {
+		return nil
+	}
+	s.process = p
+	p.queued++
+	s.info.Signo, s.info.Code = int32(sig), int32(code)
+	if fields != nil {
+		for i := range fields {
+			s.info.Fields[i] = fields[i]
+		}
+	}
+	return s
+}
+
+func freeSignal(s *signal) {
+	s.process.queued--
+	signals.Put(s)
+}
+
+// chooseThread is who should get a signal of the process: the first thread if
+// it takes it, else another that does; nil when none does.
+func chooseThread(p *Process, sig uint64) *Thread {
+	var best *Thread
+	for t := p.first; t != nil; t = t.groupNext {
+		if t.state == stateSignal && t.sigwait&bit(sig) != 0 {
+			return t
+		}
+		if best == nil && t.mask&bit(sig) == 0 {
+			best = t
+		}
+	}
+	return best
+}
+
+// notice makes t look at a signal that has become pending.
+func notice(c *CPU, t *Thread, sig uint64) {
+	if t.state == stateSignal && t.sigwait&bit(sig) != 0 {
+		t.work |= workRetry // sigtimedwait takes it
+		t.sigwait = 0
+		wake(c, t)
 		return
 	}
-	as := asOf(t)
-	sa := &as.sig[sig&63]
-	if t.frame.DX != 0 {
-		o := asFor(t, t.frame.DX)
-		if o == nil || !o.put64(c, t.frame.DX, sa.handler) || !o.put64(c, t.frame.DX+8, sa.flags) || !o.put64(c, t.frame.DX+16, sa.restorer) || !o.put64(c, t.frame.DX+24, sa.mask) {
-			t.frame.AX = neg(14)
-			return
-		}
-	}
-	if t.frame.SI != 0 {
-		o := asFor(t, t.frame.SI)
-		if o == nil {
-			t.frame.AX = neg(14)
-			return
-		}
-		h, ok := o.get64(c, t.frame.SI)
-		fl, ok2 := o.get64(c, t.frame.SI+8)
-		re, ok3 := o.get64(c, t.frame.SI+16)
-		m, ok4 := o.get64(c, t.frame.SI+24)
-		if !ok || !ok2 || !ok3 || !ok4 {
-			t.frame.AX = neg(14)
-			return
-		}
-		sa.handler, sa.flags, sa.restorer, sa.mask = h, fl, re, m
-	}
-	t.frame.AX = 0
-}
-
-func sysSigprocmask(c *CPU, t *Thread) {
-	old := t.sigmask
-	if t.frame.SI != 0 {
-		o := asFor(t, t.frame.SI)
-		if o == nil {
-			t.frame.AX = neg(14)
-			return
-		}
-		m, _ := o.get64(c, t.frame.SI)
-		switch t.frame.DI {
-		case 0:
-			t.sigmask |= m
-		case 1:
-			t.sigmask &^= m
-		case 2:
-			t.sigmask = m
-		}
-	}
-	if t.frame.DX != 0 {
-		if o := asFor(t, t.frame.DX); o != nil {
-			o.put64(c, t.frame.DX, old)
-		}
-	}
-	t.frame.AX = 0
-	sigCheck(c, t)
-}
-
-func sysSigaltstack(c *CPU, t *Thread) {
-	if t.frame.SI != 0 {
-		if o := asFor(t, t.frame.SI); o != nil {
-			o.put64(c, t.frame.SI, t.altsp)
-			f := uint64(0)
-			if t.altsize == 0 {
-				f = 2
-			}
-			o.put64(c, t.frame.SI+8, f)
-			o.put64(c, t.frame.SI+16, t.altsize)
-		}
-	}
-	if t.frame.DI != 0 {
-		if o := asFor(t, t.frame.DI); o != nil {
-			sp, _ := o.get64(c, t.frame.DI)
-			fl, _ := o.get64(c, t.frame.DI+8)
-			sz, _ := o.get64(c, t.frame.DI+16)
-			t.altsp, t.altsize = sp, sz
-			if fl&2 != 0 {
-				t.altsp, t.altsize = 0, 0
-			}
-		}
-	}
-	t.frame.AX = 0
-}
-
-// sigBreak: a signal came in (from another CPU) on the way to a blocking
-// wait: do not wait.
-func sigBreak(c *CPU, t *Thread, r uint64) bool {
-	if t.pending&^t.sigmask == 0 {
-		return false
-	}
-	t.frame.AX = r
-	sigCheck(c, t)
-	return true
-}
-
-// sendSig: to thread t (maybe the current one, then its syscall result is
-// already in t.frame.AX).
-func sendSig(c *CPU, t *Thread, sig uint64) {
-	nkick++
-	t.pending |= 1 << (sig - 1)
-	if t.pending&^t.sigmask == 0 {
+	if t.mask&bit(sig) != 0 {
 		return
 	}
-	switch t.blocked {
-	case bFutex:
-		futexDel(t)
-		t.frame.AX = neg(4)
-		wake(c, t)
-	case bSleep, bEpoll:
-		t.frame.AX = neg(4)
-		wake(c, t)
-	case bRecv:
+	t.work |= workSignal
+	interrupt(c, t)
+}
+
+// interrupt ends t's wait, if a signal may end it, or makes the processor
+// that runs t look at its work.
+func interrupt(c *CPU, t *Thread) {
+	switch t.state {
+	case stateRun:
+		if t.cpu != c && t.cpu.cur == t {
+			interruptCPU(c, t.cpu)
+		}
+		return
+	case stateFutex:
+		futexes.Remove(&t.futex)
+		t.AX = t.interrupted
+	case stateSleep, stateSignal:
+		t.sigwait = 0
+		t.AX = t.interrupted
+	case stateReady:
+		dropWaiters(t)
+		t.AX = t.interrupted
+	case stateParked:
+		t.waiter.Remove()
+		cancel(t)
+	case stateReceive:
 		for p := &handlers; *p != nil; p = &(*p).next {
 			if *p == t {
 				*p = t.next
 				break
 			}
 		}
-		t.frame.AX = 0
-		wake(c, t)
-	case bSend, bServed:
-		return // delivered when the reply comes
+		t.next = nil
+		t.AX = 0
+	default:
+		return // delivered when services have replied
 	}
-	sigCheck(c, t)
+	wake(c, t)
 }
 
-func sigCheck(c *CPU, t *Thread) {
-	for {
-		p := t.pending &^ t.sigmask
-		if p == 0 {
-			return
+// take removes the signal that t should get next from what is pending for it
+// and not in blocked, and tells its number, 0 when there is none.
+func take(t *Thread, blocked uint64, info *sigframe.Info) uint64 {
+	own, shared := t.pending&^blocked, t.process.pending&^blocked
+	all := own | shared
+	if all == 0 {
+		return 0
+	}
+	if first := all & synchronous; first != 0 {
+		all = first
+	}
+	sig := uint64(bits.TrailingZeros64(all)) + 1
+	pending, queue := &t.pending, &t.queue
+	if own&bit(sig) == 0 {
+		pending, queue = &t.process.pending, &t.process.queue
+	}
+	info.Signo, info.Errno, info.Code = int32(sig), 0, siUser
+	for i := range info.Fields {
+		info.Fields[i] = 0
+	}
+	found, more := false, false
+	for q := queue; *q != nil; {
+		s := *q
+		if s.info.Signo != int32(sig) {
+			q = &s.next
+			continue
 		}
-		sig := uint64(1)
-		for p&1 == 0 {
-			p >>= 1
-			sig++
+		if found {
+			more = true
+			break
 		}
-		t.pending &^= 1 << (sig - 1)
-		deliver(c, t, sig, 0, 0)
+		found = true
+		info.Errno, info.Code = s.info.Errno, s.info.Code
+		for i := range info.Fields {
+			info.Fields[i] = s.info.Fields[i]
+		}
+		*q = s.next
+		freeSignal(s)
+	}
+	if !more {
+		*pending &^= bit(sig)
+	}
+	return sig
+}
+
+// flush drops the queued signals of a list, of the numbers in set.
+func flush(queue **signal, set uint64) {
+	for q := queue; *q != nil; {
+		s := *q
+		if bit(uint64(s.info.Signo))&set == 0 {
+			q = &s.next
+			continue
+		}
+		*q = s.next
+		freeSignal(s)
 	}
 }
 
-func deliver(c *CPU, t *Thread, sig, code, addr uint64) bool {
-	sa := &asOf(t).sig[sig&63]
-	if sa.handler <= 1 {
-		return false
+// force sends a signal that t itself has caused, by an exception: it cannot
+// be blocked or ignored.
+func force(c *CPU, t *Thread, sig uint64, code uint32, addr uint64) {
+	a := &t.process.actions[sig]
+	if a.handler == sigIgnore || t.mask&bit(sig) != 0 {
+		a.handler = sigDefault
+		t.mask &^= bit(sig)
 	}
-	if t == c.cur && t.how != 2 {
-		x86.Fxsave(fxaddr(t))
-		t.fp = 3
-		c.x87Dirty = true
+	if sig < firstRealTime && t.pending&bit(sig) != 0 {
+		flush(&t.queue, bit(sig))
 	}
-	sp := t.frame.SP - 128
-	if t.altsize != 0 && !(t.frame.SP >= t.altsp && t.frame.SP < t.altsp+t.altsize) {
-		sp = t.altsp + t.altsize
+	s := newSignal(t.process, sig, code, nil)
+	if s != nil {
+		s.info.Fields[0] = addr
+		s.next = t.queue
+		t.queue = s
 	}
-	sp = (sp-1200)&^15 - 8
-	as := asFor(t, sp)
-	if as == nil || as.pageFor(c, sp, true) == 0 || as.pageFor(c, sp+1100, true) == 0 {
-		return false
-	}
-	uc := sp + 8
-	as.put64(c, sp, sa.restorer)
-	as.put64(c, uc, 0)
-	as.put64(c, uc+8, 0)
-	as.put64(c, uc+16, t.altsp)
-	as.put64(c, uc+24, 0)
-	as.put64(c, uc+32, t.altsize)
-	r := [...]uint64{t.frame.R8, t.frame.R9, t.frame.R10, t.frame.R11, t.frame.R12, t.frame.R13, t.frame.R14, t.frame.R15, t.frame.DI, t.frame.SI, t.frame.BP, t.frame.BX, t.frame.DX, t.frame.AX, t.frame.CX, t.frame.SP, t.frame.IP, t.frame.Flags}
-	for i := range r {
-		as.put64(c, uc+40+uint64(i)*8, r[i])
-	}
-	as.put64(c, uc+184, t.frame.CS&0xffff)
-	as.put64(c, uc+192, t.frame.Error)
-	as.put64(c, uc+200, t.frame.Vector)
-	as.put64(c, uc+216, addr)
-	as.put64(c, uc+224, 0)
-	as.put64(c, uc+296, t.sigmask)
-	si := uc + 304
-	as.put64(c, si, sig)
-	as.put64(c, si+8, code)
-	as.put64(c, si+16, addr)
-	for i := range t.fx {
-		as.put64(c, uc+448+uint64(i)*8, t.fx[i])
-	}
-	as.put64(c, uc+960, t.x14[0])
-	as.put64(c, uc+968, t.x14[1])
-	as.put64(c, uc+976, t.x15[0])
-	as.put64(c, uc+984, t.x15[1])
-	t.sigmask |= sa.mask | 1<<(sig-1)
-	t.frame.IP = sa.handler
-	t.frame.SP = sp
-	t.frame.DI, t.frame.SI, t.frame.DX = sig, si, uc
-	t.frame.AX = 0
-	t.frame.Flags = 0x202
-	t.how = 0
-	return true
+	t.pending |= bit(sig)
+	t.work |= workSignal
 }
 
-func sysSigreturn(c *CPU, t *Thread) {
-	as := asFor(t, t.frame.SP)
-	if as == nil {
-		die("sigreturn: bad frame")
+// kill makes p end with a wait status; its threads leave when they are next
+// to resume.
+func kill(c *CPU, p *Process, status uint64) {
+	if p.dying {
+		return
 	}
-	uc := t.frame.SP
-	var r [18]uint64
-	for i := range r {
-		r[i], _ = as.get64(c, uc+40+uint64(i)*8)
+	p.dying = true
+	p.code = status
+	for t := p.first; t != nil; t = t.groupNext {
+		t.work |= workDie
+		interrupt(c, t)
 	}
-	t.frame.R8, t.frame.R9, t.frame.R10, t.frame.R11, t.frame.R12, t.frame.R13, t.frame.R14, t.frame.R15 = r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]
-	t.frame.DI, t.frame.SI, t.frame.BP, t.frame.BX, t.frame.DX, t.frame.AX, t.frame.CX, t.frame.SP, t.frame.IP = r[8], r[9], r[10], r[11], r[12], r[13], r[14], r[15], r[16]
-	t.frame.Flags = r[17]&0x40cd5 | 0x202 // AC too: ucopy runs with it under SMAP
-	if t.frame.CS == uCS && t.frame.IP >= userTop {
-		t.frame.IP = 0
-	}
-	for i := range t.fx {
-		t.fx[i], _ = as.get64(c, uc+448+uint64(i)*8)
-	}
-	t.fx[3] &= 0x0000ffbf // MXCSR: no reserved bits
-	t.x14[0], _ = as.get64(c, uc+960)
-	t.x14[1], _ = as.get64(c, uc+968)
-	t.x15[0], _ = as.get64(c, uc+976)
-	t.x15[1], _ = as.get64(c, uc+984)
-	t.sigmask, _ = as.get64(c, uc+296)
-	t.fp = 3
-	t.fs = x86.ReadFS()
-	loadFP(c, t)
-	t.how = 0
-	sigCheck(c, t)
 }
+
+// senderInfo fills the fields of a signal that t sends by kill(2).
+func senderInfo(t *Thread, fields *[14]uint64) {
+	fields[0] = uint64(t.PID) // si_uid is 0
+}
+
+// sendAsUser is kill(2)'s and tgkill(2)'s signal.
+func sendAsUser(c *CPU, from *Thread, p *Process, t *Thread, sig uint64, code uint32) uint64 {
+	if sig > 64 {
+		return eINVAL
+	}
+	if sig == 0 {
+		return 0
+	}
+	var fields [14]uint64
+	senderInfo(from, &fields)
+	return send(c, p, t, sig, code, &fields)
+}
+
+func infoPointer(info *sigframe.Info) unsafe.Pointer { return unsafe.Pointer(info) }

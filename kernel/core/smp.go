@@ -102,22 +102,10 @@ func apMain(c *CPU) {
 	initProcessor(c)
 	startLAPIC()
 	startTimer()
+	initVector(c)
 	initIdle(c)
-	c.sliceEnd = nowNS() + slice
-	arm(c, c.sliceEnd)
+	c.since = nowNS()
 	schedule(c)
-}
-
-// pokeIdle: there is a new runnable thread; an idle processor may take it.
-func pokeIdle(c *CPU) {
-	for i := uint64(0); i < ncpu; i++ {
-		o := cpus[i]
-		if o != c && o.cur == o.idleT && o.idleT != nil && !o.poked {
-			o.poked = true
-			sendIPI(o.apic, vecReschedule)
-			return
-		}
-	}
 }
 
 // flushOthers makes the other processors that run as drop their TLB entries

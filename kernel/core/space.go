@@ -14,9 +14,7 @@ type AddressSpace struct {
 	space.Space
 	pml4 uint64 // physical address of the top table, for CR3
 
-	sig             [64]sigAct
-	evData, evCount uint64
-	evWaiter        *Thread
+	dead *AddressSpace // list of those to destroy
 }
 
 const _ = uint(4096 - unsafe.Sizeof(AddressSpace{}))
@@ -56,7 +54,7 @@ func (as *AddressSpace) release(c *CPU) {
 	if as.References--; as.References != 0 {
 		return
 	}
-	as.evWaiter = (*Thread)(unsafe.Pointer(deadSpaces)) // the link
+	as.dead = deadSpaces
 	deadSpaces = as
 }
 
@@ -80,7 +78,7 @@ func reapSpaces(c *CPU) bool {
 		}
 	}
 	if as.Destroy(&c.mm) == 0 {
-		deadSpaces = (*AddressSpace)(unsafe.Pointer(as.evWaiter))
+		deadSpaces = as.dead
 		freePage(unsafe.Pointer(as))
 	}
 	return true

@@ -2,27 +2,38 @@
 
 package main
 
-import "github.com/leveret-os/leveret/kernel/core/space"
+import (
+	"unsafe"
+
+	"github.com/leveret-os/leveret/kernel/core/runq"
+	"github.com/leveret-os/leveret/kernel/core/space"
+	"github.com/leveret-os/leveret/kernel/core/timers"
+)
 
 // CPU is the state of one processor. The GS base points at it in core;
 // offsets up to flush are in offsets.h.
 type CPU struct {
-	cur             *Thread
-	stack           uint64 // top of the kernel stack
-	scratch         uint64
-	g               uint64
-	tss             uint64
-	self            uint64
-	flush           uint64 // a TLB flush is asked of this CPU
-	curAS           *AddressSpace
-	idleT           *Thread
-	armed, sliceEnd uint64
-	x87Dirty        bool
-	poked           bool
-	apic, number    uint64
-	nmis            uint64
-	mm              space.Local
+	cur          *Thread
+	stack        uint64 // top of the kernel stack
+	scratch      uint64
+	g            uint64
+	tss          uint64
+	self         uint64
+	flush        uint64 // a TLB flush is asked of this CPU
+	curAS        *AddressSpace
+	idleT        *Thread
+	fpDirty      bool   // x87 or upper halves of vector registers are not in their initial state
+	armed        uint64 // when the timer will interrupt
+	since        uint64 // when cur was last charged for its time
+	switches     uint64
+	apic, number uint64
+	nmis         uint64
+	mm           space.Local
+	timers       timers.Queue
+	run          runq.Queue
 }
+
+const _ = uint(areaStacks - areaCPU - unsafe.Sizeof(CPU{}))
 
 // panicStackSize is PANIC_STACK of offsets.h.
 const panicStackSize = 16384
@@ -38,13 +49,12 @@ var (
 	trapFn    = trap
 	syscallFn = syscall
 	panicFn   = panicked
-	recvFn    = recv
 
 	crashFn    = brokenCore
 	paranoidFn = paranoid
 	apFn       = apMain
 
-	recvAddr uint64
-	coreText uint64 // bounds of core's image
-	coreEnd  uint64
+	receiveAddr uint64
+	coreText    uint64 // bounds of core's image
+	coreEnd     uint64
 )

@@ -6,113 +6,266 @@ import (
 	"unsafe"
 
 	"github.com/leveret-os/leveret/kernel/abi"
-	"github.com/leveret-os/leveret/kernel/core/x86"
+	"github.com/leveret-os/leveret/kernel/core/futex"
+	"github.com/leveret-os/leveret/kernel/core/ready"
+	"github.com/leveret-os/leveret/kernel/core/runq"
+	"github.com/leveret-os/leveret/kernel/core/timers"
 )
 
-// Thread: offsets up to how are known to entry_amd64.s.
+// Thread is one frame of memory. The processor pushes trap frames into its
+// head (IST1 of the processor's TSS points behind Request.Frame), services
+// read the Request of a forwarded call in place, and the vector state is at a
+// fixed, 64-byte aligned offset. The entry assembly takes the offsets from
+// go_asm.h.
 type Thread struct {
-	frame                            abi.Frame
-	x14, x15                         [2]uint64
-	fx                               [64]uint64
-	how                              uint64 // 0 iret, 1 syscall, 2 recv
-	fp                               uint64 // 0 dead (ring-0 recv), 1 XMM in fx and x87 riding in the CPU, 2 all in fx
-	as                               *AddressSpace
-	fs                               uint64
-	tid, pid                         uint64
-	next                             *Thread // run queue / wait queue / idle handlers
-	client                           *Thread
-	clearTid                         uint64
-	fkey, fuaddr                     uint64
-	fas                              *AddressSpace
-	deadline                         uint64
-	tnext                            *Thread
-	sleeping                         bool // on the timer list
-	blocked                          uint64
-	sigmask, pending, altsp, altsize uint64
-	idle                             bool
-	all                              *Thread
-	step                             stepState
+	abi.Request
+
+	how    uint8  // how the thread resumes: howTrap, …
+	fp     uint8  // where its vector state is: fpLive, …
+	state  uint8  // what it waits for: stateRun, …
+	work   uint32 // what is to be done before it resumes: workSignal, …
+	call   uint64 // number of the system call that it is in
+	fs     uint64 // FS base while it does not run
+	leaves uint64 // calls answered by the entry assembly
+	parent uint32 // id of the process's parent
+
+	_     [4]byte
+	xsave [xsaveMax]byte // at offset xsaveOffset
+
+	// Fields that the assembly does not know.
+
+	process *Process
+	as      *AddressSpace // its own, or that of the caller which a handler serves; nil for other ring-0 threads
+	cpu     *CPU          // where it runs, or ran last
+	sched   runq.Entity
+	timer   Timer // of a sleep or a wait with a deadline
+
+	hashNext             *Thread // threads with the same hash of tid
+	groupNext, groupPrev *Thread // threads of the process
+	next                 *Thread // idle handlers, callers without a handler
+
+	// Forwarded calls.
+
+	client  *Thread // a handler's request
+	action  uint8   // how a parked request is cancelled: abi.ReplyWait, …
+	handler bool
+
+	// Waiting.
+
+	deadline    uint64 // of the call that is retried, ns; 0: none
+	retry       bool   // deadline and progress are those of an earlier try
+	timedOut    bool   // the retried call's deadline has passed
+	restart     uint64 // number of the call that restart_syscall goes on with
+	futex       futex.Waiter
+	waiter      ready.Waiter
+	extra       *pollBlock // more waiters of poll and select
+	interrupted uint64     // what the call returns when a signal ends its wait
+	sigwait     uint64     // signals that sigtimedwait waits for
+	progress    uint64     // of a call that works in steps
+	step        stepState  // of a call of the mmap family
+
+	// Signals.
+
+	pending  uint64 // bits of this thread's own
+	queue    *signal
+	mask     uint64
+	saved    uint64 // mask to restore after sigsuspend, ppoll, …
+	restore  bool   // saved counts
+	altStack uint64
+	altSize  uint64
+	altFlags uint32
+	faultCR2 uint64 // address of the last page fault
+	trapNo   uint64 // vector and error of the last exception
+	trapErr  uint64
+
+	// What user space registered.
+
+	clearTID   uint64
+	robust     uint64
+	robustSize uint64
+	rseq       uint64
+	rseqSig    uint32
+	rseqSize   uint32
+
+	affinity   uint64
+	switches   uint64 // by waiting
+	preempted  uint64
+	name       [16]byte
+	pdeathsig  int32
+	timerslack uint64
+	exitCode   uint64
+	noNewPrivs bool
+	membarrier uint32
 }
 
-func newThread(c *CPU, as *AddressSpace, ring0 bool) *Thread {
-	t := (*Thread)(ptr(directMap + allocZero()))
-	t.as = as
-	t.frame.CS, t.frame.SS = uCS, uSS
-	if ring0 {
-		t.frame.CS, t.frame.SS = kCS, kSS
+// How a thread resumes.
+const (
+	howTrap    = 0 // by IRETQ, all registers
+	howSyscall = 1 // by SYSRETQ or a jump, all but RCX and R11
+	howReceive = 2 // a handler in receive: SP, BP, R14 and AX
+)
+
+// Where a thread's vector state is.
+const (
+	fpDead   = 0 // nowhere: nothing to keep
+	fpLive   = 1 // in the processor, X14 and X15 in xsave
+	fpLight  = 2 // in xsave: MXCSR, FCW, X0–X15; the rest is in its initial state
+	fpFull   = 3 // in xsave, by XSAVE
+	fpRiding = 4 // MXCSR and X0–X15 in xsave, the rest in the processor, under the handler that serves the thread
+)
+
+// What a thread waits for. Only stateRun threads run or are in a run queue.
+const (
+	stateRun     = iota
+	stateFutex   // a futex
+	stateSleep   // its timer alone
+	stateReady   // readiness objects: the call is made again
+	stateSignal  // a signal: pause, sigsuspend, sigtimedwait
+	stateReceive // a handler without a request
+	stateSend    // a caller for whom there is no idle handler
+	stateServed  // a caller whose request a handler has
+	stateParked  // a caller whose request waits for readiness
+	stateStopped // stopped by a signal
+	stateDead
+)
+
+// What is to be done before a thread resumes, tested by the exit path.
+const (
+	workSignal  = 1 << iota // a signal may be deliverable
+	workResched             // another thread should run
+	workRetry               // the system call is made again
+	workDie                 // the process ends
+	workGone                // the thread has left its process
+	workForward             // the parked request is forwarded again
+	workMask                // saved is the mask again when no handler runs
+)
+
+const (
+	xsaveOffset = 320
+	xsaveMax    = 2688 // up to AVX-512 and PKRU
+	pageSize    = 4096
+)
+
+// The assembly and XSAVE rely on these.
+const (
+	_ = uint(xsaveOffset - unsafe.Offsetof(Thread{}.xsave))
+	_ = uint(unsafe.Offsetof(Thread{}.xsave) - xsaveOffset)
+	_ = uint(pageSize - unsafe.Sizeof(Thread{}))
+	_ = uint(abi.RequestSize - unsafe.Sizeof(abi.Request{}))
+	_ = uint(unsafe.Sizeof(abi.Request{}) - abi.RequestSize)
+)
+
+const (
+	tidBuckets      = 1024
+	firstServiceTID = 1 << 24 // above Linux's limit of pids: those are programs'
+)
+
+var (
+	servicesSpace *AddressSpace
+
+	tids           [tidBuckets]*Thread
+	nextTID        uint32 = 1
+	nextServiceTID uint32 = firstServiceTID
+	nthreads       int
+)
+
+func (t *Thread) ring0() bool { return t.CS == kCS }
+
+// newThread makes a thread of p that will run with the registers that the
+// caller sets; nil when there is no memory.
+func newThread(c *CPU, p *Process) *Thread {
+	t := (*Thread)(allocPage())
+	if t == nil {
+		return nil
 	}
-	t.frame.Flags = 0x202
-	t.tid = nextTid
-	t.pid = t.tid
-	nextTid++
-	t.fx[0] = 0x37f  // FCW
-	t.fx[3] = 0x1f80 // MXCSR (byte 24)
-	t.fp = 3
-	t.all = allT
-	allT = t
+	t.CS, t.SS = uCS, uSS
+	tid := &nextTID
+	if p.ring0 {
+		t.CS, t.SS = kCS, kSS
+		tid = &nextServiceTID
+	} else {
+		t.as = p.as
+	}
+	t.Flags = 0x202
+	t.TID, t.PID = *tid, p.pid
+	if t.PID == 0 { // the first thread names the process
+		p.pid, t.PID = t.TID, t.TID
+	}
+	*tid++
+	t.Process, t.Files = p.word, addressOf(p.files)
+	t.process = p
+	t.cpu = c
+	t.affinity = ^uint64(0)
+	t.initVector()
+	t.sched.Init()
+	t.timer.Kind = timerThread
+	b := &tids[t.TID%tidBuckets]
+	t.hashNext, *b = *b, t
+	t.groupPrev, t.groupNext = p.last, nil
+	if p.last == nil {
+		p.first = t
+	} else {
+		p.last.groupNext = t
+	}
+	p.last = t
+	p.threads++
+	nthreads++
 	return t
 }
 
-func taddr(t *Thread) uint64 { return uint64(uintptr(unsafe.Pointer(t))) }
-
-func fxaddr(t *Thread) uint64 {
-	return uint64(uintptr(unsafe.Pointer(&t.fx)))
+// initVector gives t the vector state of a program's start.
+func (t *Thread) initVector() {
+	t.fp = fpLight
+	p := unsafe.Pointer(&t.xsave)
+	*(*uint16)(p) = 0x37f
+	*(*uint32)(unsafe.Add(p, 24)) = 0x1f80
 }
 
-func findThread(tid uint64) *Thread {
-	for t := allT; t != nil; t = t.all {
-		if t.tid == tid {
+// dropThread takes t out of all tables; its memory is freed by the caller.
+func dropThread(t *Thread) {
+	for b := &tids[t.TID%tidBuckets]; *b != nil; b = &(*b).hashNext {
+		if *b == t {
+			*b = t.hashNext
+			break
+		}
+	}
+	p := t.process
+	if t.groupPrev == nil {
+		p.first = t.groupNext
+	} else {
+		t.groupPrev.groupNext = t.groupNext
+	}
+	if t.groupNext == nil {
+		p.last = t.groupPrev
+	} else {
+		t.groupNext.groupPrev = t.groupPrev
+	}
+	p.threads--
+	nthreads--
+}
+
+// findThread is the thread with that id, nil when there is none.
+func findThread(tid uint32) *Thread {
+	for t := tids[tid%tidBuckets]; t != nil; t = t.hashNext {
+		if t.TID == tid {
 			return t
 		}
 	}
 	return nil
 }
 
-func sysClone(c *CPU, t *Thread) {
-	if t.frame.DI&0x100 == 0 {
-		t.frame.AX = neg(38)
-		return
-	}
-	n := newThread(c, t.as, t.frame.CS == kCS)
-	n.pid = t.pid
-	n.frame.R15, n.frame.R14, n.frame.R13, n.frame.R12, n.frame.BP, n.frame.BX = t.frame.R15, t.frame.R14, t.frame.R13, t.frame.R12, t.frame.BP, t.frame.BX
-	n.frame.R10, n.frame.R9, n.frame.R8, n.frame.DX, n.frame.SI, n.frame.DI = t.frame.R10, t.frame.R9, t.frame.R8, t.frame.DX, t.frame.SI, t.frame.DI
-	n.frame.IP, n.frame.Flags, n.frame.SP = t.frame.IP, t.frame.Flags, t.frame.SP
-	if t.frame.SI != 0 {
-		n.frame.SP = t.frame.SI
-	}
-	n.frame.AX = 0
-	n.how = 1
-	n.sigmask = t.sigmask
-	n.fs = x86.ReadFS()
-	if t.frame.DI&0x80000 != 0 {
-		n.fs = t.frame.R8
-	}
-	if t.frame.DI&0x100000 != 0 {
-		t.as.put32(c, t.frame.DX, uint32(n.tid))
-	}
-	if t.frame.DI&0x1000000 != 0 {
-		t.as.put32(c, t.frame.R10, uint32(n.tid))
-	}
-	if t.frame.DI&0x200000 != 0 {
-		n.clearTid = t.frame.R10
-	}
-	t.frame.AX = n.tid
-	enqueue(c, n)
+// threadOf… are the threads that the nodes are embedded in.
+
+func threadOfEntity(e *runq.Entity) *Thread {
+	return (*Thread)(unsafe.Add(unsafe.Pointer(e), -int(unsafe.Offsetof(Thread{}.sched))))
 }
 
-func exitThread(c *CPU, t *Thread) {
-	if t.clearTid != 0 && t.as != nil {
-		t.as.put32(c, t.clearTid, 0)
-		futexWake(c, t.as, t.clearTid, 1)
-	}
-	for p := &allT; *p != nil; p = &(*p).all {
-		if *p == t {
-			*p = t.all
-			break
-		}
-	}
-	t.how = 2 // nothing to save
-	schedule(c)
-	freeFrame(taddr(t) - directMap)
+func threadOfTimer(x *timers.Timer) *Thread {
+	return (*Thread)(unsafe.Add(unsafe.Pointer(x), -int(unsafe.Offsetof(Thread{}.timer))))
 }
+
+func threadOfFutex(w *futex.Waiter) *Thread {
+	return (*Thread)(unsafe.Add(unsafe.Pointer(w), -int(unsafe.Offsetof(Thread{}.futex))))
+}
+
+func taddr(t *Thread) uint64 { return uint64(uintptr(unsafe.Pointer(t))) }

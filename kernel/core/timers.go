@@ -2,72 +2,109 @@
 
 package main
 
-func timerAdd(c *CPU, t *Thread, dl uint64) {
-	t.deadline = dl
-	t.sleeping = true
-	if timers == nil || timers.deadline > dl {
-		t.tnext = timers
-		timers = t
-	} else {
-		p := timers
-		for p.tnext != nil && p.tnext.deadline <= dl {
-			p = p.tnext
-		}
-		t.tnext = p.tnext
-		p.tnext = t
+import (
+	"unsafe"
+
+	"github.com/leveret-os/leveret/kernel/core/timers"
+)
+
+// Timer is a timer of core: armed in the queue of one processor, whose
+// interrupt it will come with.
+type Timer struct {
+	timers.Timer
+	cpu *CPU
+}
+
+// What a Timer is embedded in.
+const (
+	timerThread = iota
+	timerAlarm  // of a Process
+	timerPosix
+	timerFile // of a File: timerfd
+)
+
+// addTimer arms x for deadline, in ns of the monotonic clock.
+func addTimer(c *CPU, x *Timer, deadline uint64) {
+	if x.Armed() {
+		x.cpu.timers.Remove(&x.Timer)
 	}
-	if dl < c.armed {
-		arm(c, dl)
+	x.cpu = c
+	if c.timers.Add(&x.Timer, deadline) && deadline < c.armed {
+		arm(c, deadline)
 	}
 }
 
-func timerDel(t *Thread) {
-	t.sleeping = false
-	if timers == t {
-		timers = t.tnext
+// delTimer disarms x if it is armed.
+func delTimer(x *Timer) {
+	if x.Armed() {
+		x.cpu.timers.Remove(&x.Timer)
+	}
+}
+
+// maxExpired bounds the timers that one interrupt serves; the rest follow in
+// the next one.
+const maxExpired = 64
+
+// timerIRQ is the timer's interrupt: what is due happens, and slices end.
+func timerIRQ(c *CPU) {
+	c.armed = timers.Never
+	endOfInterrupt()
+	account(c)
+	for range maxExpired {
+		x := c.timers.Expired(c.since)
+		if x == nil {
+			break
+		}
+		expire(c, x)
+	}
+	cur := c.cur
+	if c.run.Len() != 0 && (cur == c.idleT || c.run.SliceOver(&cur.sched)) {
+		cur.work |= workResched
+	}
+	next := c.timers.Next()
+	if s := c.run.Slice(&cur.sched); s != 0 && cur != c.idleT && c.since+s < next {
+		next = c.since + s
+	}
+	if next < c.armed {
+		arm(c, next)
+	}
+}
+
+// expire does what a due timer is for.
+func expire(c *CPU, x *timers.Timer) {
+	switch x.Kind {
+	case timerThread:
+		timeout(c, threadOfTimer(x))
+	case timerAlarm:
+		alarmExpired(c, (*Process)(unsafe.Add(unsafe.Pointer(x), -int(unsafe.Offsetof(Process{}.alarm)))))
+	case timerPosix:
+		posixExpired(c, (*posixTimer)(unsafe.Add(unsafe.Pointer(x), -int(unsafe.Offsetof(posixTimer{}.timer)))))
+	case timerFile:
+		timerfdExpired(c, (*File)(unsafe.Add(unsafe.Pointer(x), -int(unsafe.Offsetof(File{}.timer)))))
+	}
+}
+
+// timeout ends t's wait because its deadline has passed.
+func timeout(c *CPU, t *Thread) {
+	switch t.state {
+	case stateFutex:
+		futexes.Remove(&t.futex)
+		t.AX = eTIMEDOUT
+	case stateSleep:
+		t.AX = 0
+	case stateReady:
+		dropWaiters(t)
+		t.timedOut = true
+		t.work |= workRetry
+	case stateSignal:
+		t.AX = eAGAIN
+		t.sigwait = 0
+	case stateParked:
+		t.waiter.Remove()
+		t.Ready = 0
+		t.work |= workForward
+	default:
 		return
 	}
-	for p := timers; p != nil; p = p.tnext {
-		if p.tnext == t {
-			p.tnext = t.tnext
-			return
-		}
-	}
-}
-
-const slice = 10000000
-
-func timerIRQ(c *CPU) {
-	wr32(lapic+0xb0, 0)
-	now := nowNS()
-	for timers != nil && timers.deadline <= now {
-		t := timers
-		timers = t.tnext
-		t.sleeping = false
-		switch t.blocked {
-		case bFutex:
-			futexDel(t)
-			t.frame.AX = neg(110)
-		case bSleep, bEpoll:
-			t.frame.AX = 0
-		}
-		t.blocked = bNone
-		enqueue(c, t)
-	}
-	next := now + slice
-	if timers != nil && timers.deadline < next {
-		next = timers.deadline
-	}
-	arm(c, next)
-	cur := c.cur
-	if cur.pending&^cur.sigmask != 0 {
-		sigCheck(c, cur)
-	}
-	if runHead != nil {
-		if cur != c.idleT {
-			enqueue(c, cur)
-		}
-		c.sliceEnd = now + slice
-		schedule(c)
-	}
+	enqueue(c, t, queueWake)
 }

@@ -12,15 +12,15 @@ import (
 // was filled by the CPU and trapEntry through IST1), or, for the vectors on
 // IST2, just a frame.
 func trap(c *CPU, t *Thread) {
-	switch t.frame.Vector {
+	switch t.Vector {
 	case vecTimer:
 		timerIRQ(c)
 		return
 	case 14:
 		a := x86.ReadCR2()
-		inCore := t.frame.CS&3 == 0 && t.frame.IP < servicesBase && t.frame.IP >= coreText
+		inCore := t.CS&3 == 0 && t.IP < servicesBase && t.IP >= coreText
 		if !inCore {
-			nfault++
+			t.process.faults++
 			pageFault(c, t, a)
 			return
 		}
@@ -32,16 +32,9 @@ func trap(c *CPU, t *Thread) {
 		endOfInterrupt()
 	case vecReschedule, vecFlush:
 		endOfInterrupt()
-		flushSelf(c)
-		c.poked = false
-		if t.pending&^t.sigmask != 0 {
-			sigCheck(c, t)
-		}
-		if c.cur == c.idleT && runHead != nil {
-			schedule(c)
-		}
+		flushSelf(c) // the rest is in the thread's work
 	default:
-		crash(c, t, 0)
+		exception(c, t)
 	}
 }
 

@@ -37,7 +37,8 @@ func (l *linked) removeLoadsOfG() (int, error) {
 			if bytes.Equal(code[i:i+len(loadG)], loadG) {
 				copy(code[i:], nop9)
 				n++
-			} else if code[i] == 0x64 && code[i+1]&0xf8 == 0x48 && code[i+2] == 0x8b {
+			} else if code[i] == 0x64 && code[i+1]&0xf8 == 0x48 && code[i+2] == 0x8b && code[i+3]&0xc7 == 0x04 && code[i+4] == 0x25 {
+				// the only form that the compiler and the assembler make
 				return n, fmt.Errorf("%w: %s+%#x uses FS", ErrUnfit, f.name, i)
 			}
 		}

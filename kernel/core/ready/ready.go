@@ -8,6 +8,8 @@
 // which is what edge-triggered epoll is made of.
 package ready
 
+import "unsafe"
+
 // Bits of poll(2) and epoll_ctl(2), which agree.
 const (
 	In    = 0x001
@@ -43,6 +45,8 @@ type Object struct {
 // Waiter is a thread's interest in an object, or an epoll item's. A thread
 // that polls several objects has one for each.
 type Waiter struct {
+	Owner unsafe.Pointer // the thread, for who takes it from a Chain
+
 	next, prev *Waiter
 	object     *Object
 	item       *Item // nil: a thread's

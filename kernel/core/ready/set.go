@@ -227,3 +227,6 @@ func (s *Set) depth(d int) int {
 
 // SetOf is the epoll set whose object o is, or nil.
 func (o *Object) SetOf() *Set { return o.set }
+
+// Set is the set that it is in.
+func (it *Item) Set() *Set { return it.set }

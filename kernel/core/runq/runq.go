@@ -44,7 +44,7 @@ const (
 // Entity is a schedulable thread. Init must be called once.
 type Entity struct {
 	node       order.Node // by VRuntime; first: an *Entity is its node's address
-	next, prev *Entity    // list of one real-time priority
+	next, prev *Entity    // ring of one real-time priority
 
 	VRuntime uint64 // weighted ns
 	Runtime  uint64 // ns that it ran
@@ -107,9 +107,8 @@ type Queue struct {
 	min      uint64 // never falls: where threads that were away start
 	length   int
 	realtime int
-	bitmap   [2]uint64 // priorities with waiting threads
-	heads    [MaxPriority + 1]*Entity
-	tails    [MaxPriority + 1]*Entity
+	bitmap   [2]uint64                // priorities with waiting threads
+	heads    [MaxPriority + 1]*Entity // rings
 }
 
 // Len is the number of queued entities.
@@ -150,38 +149,31 @@ func (q *Queue) Put(e *Entity) {
 		q.fair.Insert(&e.node, e.VRuntime)
 		return
 	}
-	q.mark(e)
-	e.next, e.prev = nil, q.tails[e.Priority]
-	if e.prev == nil {
+	q.link(e)
+}
+
+// link puts the real-time entity e at the end of its priority's ring.
+func (q *Queue) link(e *Entity) {
+	q.realtime++
+	q.bitmap[e.Priority>>6] |= 1 << (e.Priority & 63)
+	head := q.heads[e.Priority]
+	if head == nil {
+		e.next, e.prev = e, e
 		q.heads[e.Priority] = e
-	} else {
-		e.prev.next = e
+		return
 	}
-	q.tails[e.Priority] = e
+	e.next, e.prev = head, head.prev
+	e.prev.next = e
+	head.prev = e
 }
 
 // PutBack queues e, which was preempted: a real-time thread keeps its place
 // at the head of its priority (sched(7)) unless its RR slice is over.
 func (q *Queue) PutBack(e *Entity) {
-	if e.Priority == 0 || e.Policy == RR && e.used >= RRSlice {
-		q.Put(e)
-		return
+	q.Put(e)
+	if e.Priority != 0 && (e.Policy != RR || e.used < RRSlice) {
+		q.heads[e.Priority] = e // the ring's end becomes its beginning
 	}
-	e.queued = true
-	q.length++
-	q.mark(e)
-	e.prev, e.next = nil, q.heads[e.Priority]
-	if e.next == nil {
-		q.tails[e.Priority] = e
-	} else {
-		e.next.prev = e
-	}
-	q.heads[e.Priority] = e
-}
-
-func (q *Queue) mark(e *Entity) {
-	q.realtime++
-	q.bitmap[e.Priority>>6] |= 1 << (e.Priority & 63)
 }
 
 // Remove takes e out of the queue.
@@ -197,18 +189,14 @@ func (q *Queue) Remove(e *Entity) {
 	}
 	q.realtime--
 	p := e.Priority
-	if e.prev == nil {
-		q.heads[p] = e.next
-	} else {
-		e.prev.next = e.next
-	}
-	if e.next == nil {
-		q.tails[p] = e.prev
-	} else {
-		e.next.prev = e.prev
-	}
-	if q.heads[p] == nil {
+	if e.next == e {
+		q.heads[p] = nil
 		q.bitmap[p>>6] &^= 1 << (p & 63)
+	} else {
+		e.prev.next, e.next.prev = e.next, e.prev
+		if q.heads[p] == e {
+			q.heads[p] = e.next
+		}
 	}
 	e.next, e.prev = nil, nil
 }
