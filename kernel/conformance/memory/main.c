@@ -361,9 +361,9 @@ static void t_mremap(void) {
   E("mremap fixed beyond the top", mremap(r, P, P, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)TOP));
   IS("mremap a middle part", (q = mremap(r + 9 * P, P, 2 * P, MREMAP_MAYMOVE)) != MAP_FAILED && q[0] == 'r' && q[P] == 0);
   POKE("middle part gone", r + 9 * P, 0);
-  q = mremap(r, 2 * P, 2 * P, MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
+  q = mremap(r, 2 * P, 2 * P, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, 0);
   IS("mremap dontunmap", q != MAP_FAILED && q[0] == 'r' && r[0] == 0);
-  E("mremap dontunmap with another length", mremap(r, 2 * P, 3 * P, MREMAP_MAYMOVE | MREMAP_DONTUNMAP));
+  E("mremap dontunmap with another length", mremap(r, 2 * P, 3 * P, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, 0));
   E("mremap huge", mremap(r, P, 1UL << 47, MREMAP_MAYMOVE));
   int fd = file(4 * P);
   p = mmap(0, 2 * P, PROT_READ, MAP_PRIVATE, fd, P);
