@@ -273,6 +273,7 @@ func sysPrlimit64(c *CPU, t *Thread) {
 	}
 	if t.DX != 0 {
 		l.Cur, l.Max = n.Cur, n.Max
+		p.limitsChanged()
 	}
 	t.AX = 0
 }
@@ -303,6 +304,7 @@ func sysSetrlimit(c *CPU, t *Thread) {
 	default:
 		l := &t.process.limits[t.DI&15]
 		l.Cur, l.Max = n.Cur, n.Max
+		t.process.limitsChanged()
 		t.AX = 0
 	}
 }

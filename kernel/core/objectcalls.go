@@ -107,6 +107,7 @@ func touchObject(o *MemoryObject) {
 // HyperMemoryInfo and HyperHugePages.
 func memoryCall(c *CPU, t *Thread, n uint64) {
 	f := regs(t)
+	mem.Reap()
 	switch n {
 	case abi.HyperObjectCreate:
 		f.AX = objectCreate(0, 0, f.DI)

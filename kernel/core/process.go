@@ -87,6 +87,7 @@ func newProcess(c *CPU, as *AddressSpace, ring0 bool) *Process {
 	p.limits[rlimitMsgqueue].Cur, p.limits[rlimitMsgqueue].Max = 819200, 819200
 	p.limits[rlimitNice].Cur, p.limits[rlimitNice].Max = 0, 0
 	p.limits[rlimitRtprio].Cur, p.limits[rlimitRtprio].Max = 0, 0
+	p.limitsChanged()
 	p.next, processes = processes, p
 	return p
 }

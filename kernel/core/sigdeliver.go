@@ -27,6 +27,7 @@ func deliverSignals(c *CPU, t *Thread) {
 		case a.handler == sigIgnore && bit(sig)&unblockable == 0:
 		case a.handler > sigIgnore:
 			restartCall(c, t, true, a.flags&saRestart != 0)
+			t.step.next = 0 // a call of steps that is left begins anew
 			if !pushFrame(c, t, sig, a) {
 				// No room for the frame: SIGSEGV, and if that is what was to
 				// be delivered, the end.

@@ -50,6 +50,7 @@ func timerIRQ(c *CPU) {
 	c.armed = timers.Never
 	endOfInterrupt()
 	account(c)
+	reapSpaces(c)
 	for range maxExpired {
 		x := c.timers.Expired(c.since)
 		if x == nil {
