@@ -40,6 +40,17 @@ func (w *words) add(s string, arg bool) {
 	}
 }
 
+// argsLength is how many bytes the arguments take.
+func (w *words) argsLength() uint64 {
+	n, left := uint64(0), w.args
+	for ; left > 0 && n < w.n; n++ {
+		if w.bytes[n&uint64(len(w.bytes)-1)] == 0 {
+			left--
+		}
+	}
+	return n
+}
+
 // stack writes a program's first stack downwards.
 type stack struct {
 	c  *CPU
@@ -89,6 +100,7 @@ func buildStack(c *CPU, as *AddressSpace, p *program, w *words, top uint64) (sp 
 		s.sp -= 8
 	}
 	_, _, _, hwcap := x86.Cpuid(1, 0)
+	p.layout.auxEnd = s.sp
 	s.pushPair(0, 0)
 	s.pushPair(51, 3376) // AT_MINSIGSTKSZ
 	s.pushPair(25, random)
@@ -111,6 +123,8 @@ func buildStack(c *CPU, as *AddressSpace, p *program, w *words, top uint64) (sp 
 	s.pushPair(13, 0)
 	s.pushPair(14, 0)
 	s.pushPair(23, 0)
+	p.layout.auxStart = s.sp
+	p.layout.words = text
 	pushVectors(&s, w, text)
 	s.push(w.args)
 	return s.sp, s.ok
@@ -183,6 +197,10 @@ func startObject(c *CPU, as *AddressSpace, o *object.Object, top, size uint64, w
 	if errno != 0 || !ok {
 		die("no memory for a stack")
 	}
+	p.layout.stack = sp
+	pr.layout = p.layout
+	pr.layout.wordsEnd = p.layout.words + w.n
+	pr.layout.argsEnd = p.layout.words + w.argsLength()
 	t := newThread(c, pr)
 	if t == nil {
 		die("no memory")

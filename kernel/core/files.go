@@ -447,3 +447,16 @@ func initFiles(c *CPU, f *Files) {
 		f.install(c, fd, x)
 	}
 }
+
+// sysIoctl: ioctl(2). FIONREAD of a pipe is answered here.
+func sysIoctl(c *CPU, t *Thread) {
+	x := t.file(t.DI)
+	if x == nil || x.Kind != abi.KindPipe || uint32(t.SI) != unix.TIOCINQ {
+		forwardFile(c, t, x)
+		return
+	}
+	t.AX = 0
+	if !write32(c, t.DX, uint32(x.pipe.ring.Bytes())) {
+		t.AX = eFAULT
+	}
+}

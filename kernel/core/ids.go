@@ -409,3 +409,19 @@ func sysCapget(c *CPU, t *Thread) {
 		t.AX = eFAULT
 	}
 }
+
+// sysGetgroups: getgroups(2): none.
+func sysGetgroups(c *CPU, t *Thread) {
+	t.AX = 0
+	if int32(t.DI) < 0 {
+		t.AX = eINVAL
+	}
+}
+
+// sysPersonality: personality(2): PER_LINUX, which may be set and asked for.
+func sysPersonality(c *CPU, t *Thread) {
+	t.AX = uint64(t.process.personality)
+	if uint32(t.DI) != 0xffffffff {
+		t.process.personality = uint32(t.DI)
+	}
+}

@@ -27,6 +27,7 @@ func initMachineCalls(set func(int, func(*CPU, *Thread))) {
 	set(abi.HyperProcessRead, hyperProcessRead)
 	set(abi.HyperPower, hyperPower)
 	set(abi.HyperSignal, hyperSignal)
+	set(abi.HyperLimits, hyperLimits)
 }
 
 // consoleInput has POLLIN while bytes wait.
@@ -204,6 +205,10 @@ func hyperProcessInfo(c *CPU, t *Thread) {
 		i.Limits[l][0], i.Limits[l][1] = p.limits[l].Cur, p.limits[l].Max
 	}
 	i.Name = p.first.name
+	l := &p.layout
+	i.StackStart, i.AuxStart, i.AuxEnd = l.stack, l.auxStart, l.auxEnd
+	i.ArgStart, i.EnvEnd = l.words, l.wordsEnd
+	i.ArgEnd, i.EnvStart = l.argsEnd, l.argsEnd
 	if p.as != nil {
 		spaceInfo(p.as, i)
 	}

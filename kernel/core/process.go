@@ -41,9 +41,10 @@ type Process struct {
 	switches    uint64 // of threads that ended
 	preempted   uint64
 	faults      uint64
+	layout      stackLayout
 	dumpable    uint32
 	membarrier  uint32
-	umask       uint32
+	personality uint32
 
 	calls    *callCounts // by number
 	forwards *callCounts // of those, forwarded to services
@@ -73,7 +74,6 @@ func newProcess(c *CPU, as *AddressSpace, ring0 bool) *Process {
 	p.as, p.ring0 = as, ring0
 	p.start = nowNS()
 	p.dumpable = 1
-	p.umask = 0o22
 	p.alarm.Kind = timerAlarm
 	for i := range p.limits {
 		p.limits[i].Cur, p.limits[i].Max = unix.RLIM_INFINITY, unix.RLIM_INFINITY
@@ -137,4 +137,10 @@ func (t *Thread) runtime() uint64 {
 		n += nowNS() - c.since
 	}
 	return n
+}
+
+// stackLayout is where what a program was started with lies.
+type stackLayout struct {
+	stack, auxStart, auxEnd  uint64
+	words, argsEnd, wordsEnd uint64 // the strings, of arguments and of the environment
 }

@@ -16,6 +16,7 @@ import (
 
 // program is a program that was mapped.
 type program struct {
+	layout stackLayout
 	elf.Image
 	bias     uint64 // added to the file's addresses
 	entry    uint64

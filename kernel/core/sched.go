@@ -67,16 +67,16 @@ func poke(c, to *CPU) {
 // idle, else an idle one, else where it last ran, as its affinity allows.
 func chooseCPU(c *CPU, t *Thread) *CPU {
 	last := t.cpu
-	if t.affinity>>last.number&1 != 0 && last.cur == last.idleT && last.run.Len() == 0 {
+	if t.affinity>>last.number&1 != 0 && last.idle() {
 		return last
 	}
 	var allowed *CPU
 	for i := range ncpu {
 		o := cpus[i]
-		if t.affinity>>o.number&1 == 0 {
+		if t.affinity>>o.number&1 == 0 || o.idleT == nil { // the latter is being started
 			continue
 		}
-		if o.cur == o.idleT && o.run.Len() == 0 {
+		if o.idle() {
 			return o
 		}
 		if allowed == nil || o == last || allowed != last && o.run.Len() < allowed.run.Len() {
@@ -88,6 +88,9 @@ func chooseCPU(c *CPU, t *Thread) *CPU {
 	}
 	return allowed
 }
+
+// idle tells whether c runs and has nothing to do.
+func (c *CPU) idle() bool { return c.cur == c.idleT && c.idleT != nil && c.run.Len() == 0 }
 
 // account charges what runs on a processor for its time until now.
 func account(c *CPU) {
