@@ -141,6 +141,10 @@ const (
 	HyperPower = 0x116b
 	// Signal(pid, signal): to a process, or to the group -pid. ESRCH.
 	HyperSignal = 0x116c
+	// Limits(pid) → the address of the process's resource limits, 16 pairs of
+	// soft and hard ones (struct rlimit), which lie there until its EventExit
+	// is answered. ESRCH.
+	HyperLimits = 0x116e
 	// HugePages(mode): how anonymous memory gets 2 MiB pages: 0 never, 1 where
 	// madvise(2) asked for them, 2 always. EINVAL.
 	HyperHugePages = 0x116d

@@ -201,11 +201,8 @@ func sysRead(c *CPU, t *Thread) {
 		return
 	}
 	n := t.DX
-	if int64(n) < 0 || badRange(t, t.SI, n) {
+	if badRange(t, t.SI, n) {
 		t.AX = eFAULT
-		if int64(n) < 0 {
-			t.AX = eINVAL
-		}
 		return
 	}
 	n = min(n, maxRW)
@@ -242,11 +239,8 @@ func sysWrite(c *CPU, t *Thread) {
 		return
 	}
 	n := t.DX
-	if int64(n) < 0 || badRange(t, t.SI, n) {
+	if badRange(t, t.SI, n) {
 		t.AX = eFAULT
-		if int64(n) < 0 {
-			t.AX = eINVAL
-		}
 		return
 	}
 	n = min(n, maxRW)

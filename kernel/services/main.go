@@ -22,10 +22,7 @@ const handlers = 4
 
 func main() {
 	var boot abi.BootInfo
-	if ring0.Fill(abi.HyperBootInfo, &boot) < 0 {
-		mainOnSkeleton()
-		return
-	}
+	ring0.Fill(abi.HyperBootInfo, &boot)
 	ring0.Setup()
 	machine := &hyper.Machine{Files: true}
 	var archive []byte

@@ -181,7 +181,7 @@ func sysTruncate(c *Call) int64 {
 		return fail(unix.ENOENT)
 	}
 	defer i.Release()
-	return fail(i.Truncate(c.K.NS, size, c.P.FileSize.Load()))
+	return fail(i.Truncate(c.K.NS, size, c.P.fileSize()))
 }
 
 func sysFtruncate(c *Call) int64 {
@@ -197,7 +197,7 @@ func sysFtruncate(c *Call) int64 {
 	if !f.Inode.IsRegular() || !f.Writable() {
 		return fail(unix.EINVAL)
 	}
-	return fail(f.Inode.Truncate(c.K.NS, size, c.P.FileSize.Load()))
+	return fail(f.Inode.Truncate(c.K.NS, size, c.P.fileSize()))
 }
 
 func sysFallocate(c *Call) int64 {
@@ -206,7 +206,7 @@ func sysFallocate(c *Call) int64 {
 		return fail(e)
 	}
 	defer f.Close()
-	return fail(f.Allocate(uint32(c.SI), int64(c.DX), int64(c.R10), c.P.FileSize.Load()))
+	return fail(f.Allocate(uint32(c.SI), int64(c.DX), int64(c.R10), c.P.fileSize()))
 }
 
 func sysUmask(c *Call) int64 {

@@ -53,7 +53,7 @@ func (c *Call) settle(f *vfs.File, p position, n int64) Errno {
 // only as much is read as surely fits.
 func (c *Call) pump(out, in *vfs.File, to, from int64, n int64) (done int64, e Errno) {
 	own := usermem.Own{B: c.buf[:]}
-	limit := c.P.FileSize.Load()
+	limit := c.P.fileSize()
 	for done < n {
 		k := min(n-done, int64(len(c.buf)))
 		if in.IsStream() {
@@ -196,7 +196,7 @@ func sysCopyFileRange(c *Call) int64 {
 	if uint64(from.at)+n < n || uint64(to.at)+n < n {
 		return fail(unix.EOVERFLOW)
 	}
-	if limit := min(c.P.FileSize.Load(), math.MaxInt64); uint64(to.at) >= limit {
+	if limit := min(c.P.fileSize(), math.MaxInt64); uint64(to.at) >= limit {
 		return fail(unix.EFBIG)
 	}
 	n = min(n, uint64(max(in.Inode.Size()-from.at, 0)), uint64(math.MaxInt64-to.at), usermem.MaxTransfer)

@@ -83,7 +83,7 @@ func (c *Call) newObject(o Object, name string, mode, flags uint32) (*vfs.File, 
 // give installs a new file at the lowest descriptor; release gives it up when
 // that fails.
 func (c *Call) give(f *vfs.File, cloexec bool) (int, Errno) {
-	fd, e := c.P.files.Reserve(0, c.P.OpenFiles.Load())
+	fd, e := c.P.files.Reserve(0, c.P.openFiles())
 	if e != 0 {
 		f.Close()
 		return 0, e

@@ -43,7 +43,7 @@ func sysFcntl(c *Call) int64 {
 	}
 	switch cmd {
 	case unix.F_DUPFD, unix.F_DUPFD_CLOEXEC:
-		if uint64(uint32(arg)) >= c.P.OpenFiles.Load() {
+		if uint64(uint32(arg)) >= c.P.openFiles() {
 			return fail(unix.EINVAL)
 		}
 		return c.dupFrom(fd, uint64(uint32(arg)), cmd == unix.F_DUPFD_CLOEXEC)
@@ -256,6 +256,9 @@ func (c *Call) flock(f *vfs.File, b []byte, own bool) (vfs.Lock, Errno) {
 }
 
 func sysFlock(c *Call) int64 {
+	if c.SI&32 != 0 { // LOCK_MAND, which Linux ignores
+		return 0
+	}
 	op := int(c.SI) &^ unix.LOCK_NB
 	if op != unix.LOCK_SH && op != unix.LOCK_EX && op != unix.LOCK_UN {
 		return fail(unix.EINVAL)

@@ -72,12 +72,10 @@ type Process struct {
 	PID    uint32
 	Kernel *Kernel
 
-	mu    sync.Mutex
-	files *Files
-	fs    vfs.Caller // cwd, root, umask, credentials; its fields change under mu
-	// OpenFiles and FileSize are RLIMIT_NOFILE and RLIMIT_FSIZE.
-	OpenFiles atomic.Uint64
-	FileSize  atomic.Uint64
+	mu     sync.Mutex
+	files  *Files
+	fs     vfs.Caller     // cwd, root, umask, credentials; its fields change under mu
+	limits *[16][2]uint64 // core's, soft and hard
 	// Exe is the program's entry.
 	Exe *vfs.Entry
 	// Comm is the name of the program, as it was started.
@@ -89,8 +87,7 @@ func (k *Kernel) NewProcess(pid uint32) *Process {
 	p := &Process{PID: pid, Kernel: k}
 	p.files = k.NewFiles()
 	p.fs = vfs.Caller{PID: pid, Cred: new(vfs.Cred), Umask: 0o022, Root: k.NS.Root(), Cwd: k.NS.Root(), Process: p}
-	p.OpenFiles.Store(1024)
-	p.FileSize.Store(^uint64(0))
+	p.limits = &defaultLimits
 	k.processes.Store(pid, p)
 	return p
 }
@@ -101,6 +98,26 @@ func (k *Kernel) ByPID(pid uint32) *Process {
 	q, _ := p.(*Process)
 	return q
 }
+
+// defaultLimits hold until core has the process.
+var defaultLimits = func() (l [16][2]uint64) {
+	for i := range l {
+		l[i] = [2]uint64{^uint64(0), ^uint64(0)}
+	}
+	l[unix.RLIMIT_NOFILE] = [2]uint64{1024, 4096}
+	return l
+}()
+
+// SetLimits says where the process's resource limits are, which core changes.
+func (p *Process) SetLimits(l *[16][2]uint64) {
+	if l != nil {
+		p.limits = l
+	}
+}
+
+// openFiles and fileSize are RLIMIT_NOFILE and RLIMIT_FSIZE.
+func (p *Process) openFiles() uint64 { return atomic.LoadUint64(&p.limits[unix.RLIMIT_NOFILE][0]) }
+func (p *Process) fileSize() uint64  { return atomic.LoadUint64(&p.limits[unix.RLIMIT_FSIZE][0]) }
 
 // Exit releases what a process held.
 func (k *Kernel) Exit(pid uint32) {

@@ -71,7 +71,7 @@ func (c *Call) open(dirfd, addr uint64, how vfs.How) int64 {
 		return fail(unix.ENOENT)
 	}
 	t := c.P.files
-	fd, e := t.Reserve(0, c.P.OpenFiles.Load())
+	fd, e := t.Reserve(0, c.P.openFiles())
 	if e != 0 {
 		return fail(e)
 	}
@@ -156,7 +156,7 @@ func (c *Call) dupFrom(fd, from uint64, cloexec bool) int64 {
 	if e != 0 {
 		return fail(e)
 	}
-	n, e := c.P.files.Reserve(from, c.P.OpenFiles.Load())
+	n, e := c.P.files.Reserve(from, c.P.openFiles())
 	if e != 0 {
 		f.Close()
 		return fail(e)
@@ -186,7 +186,7 @@ func sysDup3(c *Call) int64 {
 
 func (c *Call) dupTo(fd, to uint64, cloexec bool) int64 {
 	to = uint64(uint32(to))
-	if to >= c.P.OpenFiles.Load() {
+	if to >= c.P.openFiles() {
 		return fail(unix.EBADF)
 	}
 	f, e := c.file(fd, true)
@@ -216,7 +216,7 @@ func sysMemfdCreate(c *Call) int64 {
 		return fail(e)
 	}
 	t := c.P.files
-	fd, e := t.Reserve(0, c.P.OpenFiles.Load())
+	fd, e := t.Reserve(0, c.P.openFiles())
 	if e != 0 {
 		return fail(e)
 	}

@@ -85,7 +85,7 @@ func (c *Call) writeHere(f *vfs.File) int64 {
 }
 
 func (c *Call) writeOr(f *vfs.File, at int64) (n, end int64) {
-	n, end, e := f.WriteAt(&c.vec, at, c.P.FileSize.Load())
+	n, end, e := f.WriteAt(&c.vec, at, c.P.fileSize())
 	if e == unix.EAGAIN && !f.Nonblocking() {
 		if p, ok := f.Ops.(vfs.Pollable); ok {
 			h, bits := p.Ready(f, true)

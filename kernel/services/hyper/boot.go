@@ -108,5 +108,8 @@ func StartInit(k *calls.Kernel) error {
 	if _, e := call(abi.HyperStartInit, i.Data.Handle(), p.Files().Handle, ring0.Address(block), uint64(len(block))); e != 0 {
 		return fmt.Errorf("%s: %w", program, e)
 	}
+	if at, e := call(abi.HyperLimits, 1); e == 0 {
+		p.SetLimits(ring0.Limits(at))
+	}
 	return nil
 }

@@ -68,6 +68,9 @@ func Object(handle uint64) *abi.ObjectHead { return (*abi.ObjectHead)(pointer(ha
 // File is the head of an open file.
 func File(handle uint64) *abi.FileHead { return (*abi.FileHead)(pointer(handle)) }
 
+// Limits are a process's resource limits.
+func Limits(addr uint64) *[16][2]uint64 { return (*[16][2]uint64)(pointer(addr)) }
+
 // Address is where a buffer lies. The caller keeps it alive for as long as
 // core uses it.
 func Address(p []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(p)))) }

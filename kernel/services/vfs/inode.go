@@ -151,7 +151,7 @@ func (i *Inode) setLinks(n int, now int64) {
 func (i *Inode) Acquire() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.dead {
+	if i.dead && i.Data != nil {
 		return false
 	}
 	i.users++
