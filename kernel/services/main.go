@@ -7,6 +7,7 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/leveret-os/leveret/kernel/abi"
@@ -24,6 +25,7 @@ func main() {
 	var boot abi.BootInfo
 	ring0.Fill(abi.HyperBootInfo, &boot)
 	ring0.Setup()
+	limitHeap(int64(boot.Frames) << 12)
 	machine := &hyper.Machine{Files: true}
 	var archive []byte
 	if boot.InitramfsSize != 0 {
@@ -45,6 +47,13 @@ func main() {
 		os.Exit(1)
 	}
 	select {}
+}
+
+// limitHeap lets services' heap be a good part of the machine's memory, with
+// few collections while it is small.
+func limitHeap(memory int64) {
+	debug.SetGCPercent(300)
+	debug.SetMemoryLimit(memory / 4)
 }
 
 func now() int64 { return time.Now().UnixNano() }
