@@ -93,7 +93,7 @@ func (s *Space) faultAnonymous(l *Local, a *vma.Area, va uint64, write bool) Res
 	if slot == nil {
 		return s.faultSlotless(l, a, va, write)
 	}
-	if *slot != 0 {
+	if e := *slot; e != 0 && !(write && s.isZeros(e)) {
 		return s.faultPresent(l, a, va, slot, write)
 	}
 	// the block of up to FaultAround pages around va, within the area
@@ -108,11 +108,10 @@ func (s *Space) faultAnonymous(l *Local, a *vma.Area, va uint64, write bool) Res
 	if !write {
 		return s.mapZeros(a, first, n)
 	}
-	flags := s.flags(a, true)
 	if n == 16 && empty(first, 16) {
 		if pa := m.Frames.AllocRun(4); pa != 0 {
 			phys.Zero(pa, 16*pageSize)
-			for p, e := unsafe.Pointer(first), pa|flags; n > 0; n-- {
+			for p, e := unsafe.Pointer(first), pa|s.flags(a, true); n > 0; n-- {
 				*(*uint64)(p) = e
 				p = unsafe.Add(p, 8)
 				e += pageSize
@@ -125,42 +124,57 @@ func (s *Space) faultAnonymous(l *Local, a *vma.Area, va uint64, write bool) Res
 			return Resolved
 		}
 	}
-	used := uint64(0)
+	return s.fill(l, a, va, slot, first, n)
+}
+
+// isZeros reports whether an entry shows the page of zeros.
+func (s *Space) isZeros(e uint64) bool {
+	return e&pagetable.Borrowed != 0 && e&pagetable.Address == s.memory.zero
+}
+
+// fill gives pages of their own to those of n entries from first on that have
+// none, or show the page of zeros; to slot, the entry for va, before all.
+func (s *Space) fill(l *Local, a *vma.Area, va uint64, slot, first *uint64, n uint64) Result {
+	replaced := *slot != 0
+	if !s.own(a, slot) {
+		return NoMemory
+	}
+	start := va - (uint64(uintptr(unsafe.Pointer(slot))-uintptr(unsafe.Pointer(first))) << (pageShift - 3))
+	end := start + n<<pageShift
 	for p := first; n > 0; n-- {
-		if *p == 0 {
-			pa := m.Frames.AllocUser(0)
-			if pa == 0 {
+		if e := *p; e == 0 || s.isZeros(e) {
+			if !s.own(a, p) {
 				break
 			}
-			phys.ZeroPage(pa)
-			*p = pa | flags
-			used++
+			replaced = replaced || e != 0
 		}
 		p = (*uint64)(unsafe.Add(unsafe.Pointer(p), 8))
 	}
-	s.Tables.Use(first, used)
-	s.anonymous += used
-	m.Anonymous += used
-	s.Faults.Small++
-	s.Faults.SmallPages += used
-	if *slot == 0 { // memory ran out in front of it
-		pa := m.Frames.AllocUser(0)
-		if pa == 0 {
-			return NoMemory
-		}
-		s.own(slot, pa, flags)
+	if replaced {
+		s.memory.Invalidate(l, s, start, end)
 	}
+	s.Faults.Small++
 	return Resolved
 }
 
-// own puts a fresh anonymous page, cleared here, into the zero entry slot.
-func (s *Space) own(slot *uint64, pa, flags uint64) {
+// own puts a fresh page of zeros into slot, whose entry is zero or shows the
+// common page of zeros. It reports false when there is no frame.
+func (s *Space) own(a *vma.Area, slot *uint64) bool {
+	pa := s.memory.Frames.AllocUser(0)
+	if pa == 0 {
+		return false
+	}
 	phys.ZeroPage(pa)
-	*slot = pa | flags
-	s.Tables.Use(slot, 1)
+	if *slot == 0 {
+		s.Tables.Use(slot, 1)
+	} else {
+		s.borrowed--
+	}
+	*slot = pa | s.flags(a, true)
 	s.anonymous++
 	s.memory.Anonymous++
 	s.Faults.SmallPages++
+	return true
 }
 
 // empty reports whether the n entries from slot on are zero.
