@@ -1,10 +1,18 @@
-// Command boot runs a program on the kernel, in an emulator.
+// Command boot runs a program on the kernel, in QEMU:
+//
+//	go run ./kernel/boot [options] -- PROGRAM [ARGUMENTS]
+//
+// PROGRAM is a static program, or a Go package that is built. It ends with the
+// program's exit status; 125 says that there was none to end with: the kernel
+// crashed, the time was up, or the machine could not be made. docs/kernel.md
+// has the options and the lines that the kernel prints.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -12,36 +20,55 @@ import (
 	"github.com/leveret-os/leveret/kernel/machine"
 )
 
+// Exit statuses of this command's own, as of docker run.
+const (
+	exitUsage  = 2
+	exitFailed = 125
+)
+
 func main() {
-	c := machine.Config{Output: os.Stdout, Files: map[string]string{}}
-	flag.IntVar(&c.CPUs, "smp", 1, "processors")
-	flag.StringVar(&c.Memory, "m", "512M", "memory of the machine")
-	flag.StringVar(&c.Machine, "machine", "q35", "q35 or microvm")
-	flag.StringVar(&c.Accel, "accel", "tcg", "tcg or kvm")
-	flag.BoolVar(&c.ICount, "icount", false, "time is the number of instructions")
-	flag.StringVar(&c.Append, "append", "", "more words for the kernel")
-	flag.StringVar(&c.Kernel, "kernel", "", "another kernel to boot")
-	flag.DurationVar(&c.Timeout, "timeout", 0, "end the machine after this time")
-	flag.Func("add", "`HOST:GUEST`: put a file into the initramfs", func(s string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	c := machine.Config{Output: stdout, Input: stdin, Files: map[string]string{}}
+	set := flag.NewFlagSet("boot", flag.ContinueOnError)
+	set.SetOutput(stderr)
+	set.Usage = func() {
+		fmt.Fprintln(stderr, "usage: boot [options] -- PROGRAM [ARGUMENTS]")
+		set.PrintDefaults()
+	}
+	set.IntVar(&c.CPUs, "smp", 1, "`N` processors")
+	set.StringVar(&c.Memory, "m", "512M", "memory of the machine, more than this one has if need be")
+	set.StringVar(&c.Machine, "machine", "q35", "q35 or microvm")
+	set.StringVar(&c.Accel, "accel", "tcg", "tcg or kvm")
+	set.StringVar(&c.CPU, "cpu", "Skylake-Client", "QEMU's `model` of processor")
+	set.BoolVar(&c.ICount, "icount", false, "time is the number of instructions, 1 ns each")
+	set.StringVar(&c.Append, "append", "", "more `words` for the kernel")
+	set.StringVar(&c.Kernel, "kernel", "", "another kernel to boot: a PVH kernel or bzImage `file`")
+	set.DurationVar(&c.Timeout, "timeout", 0, "end the machine after this time")
+	set.Func("add", "put a file or folder into the initramfs, as `HOST:GUEST`", func(s string) error {
 		host, guest, ok := strings.Cut(s, ":")
-		if !ok {
+		if !ok || host == "" || guest == "" {
 			return fmt.Errorf("%q is not HOST:GUEST", s)
 		}
 		c.Files[guest] = host
 		return nil
 	})
-	flag.Parse()
-	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: boot [options] -- PROGRAM [ARGUMENTS]")
-		os.Exit(2)
+	if err := set.Parse(args); err != nil {
+		return exitUsage
 	}
-	c.Program, c.Args = flag.Arg(0), flag.Args()[1:]
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	if set.NArg() == 0 {
+		set.Usage()
+		return exitUsage
+	}
+	c.Program, c.Args = set.Arg(0), set.Args()[1:]
 	r, err := machine.Run(ctx, c)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "boot:", err)
-		os.Exit(1)
+		fmt.Fprintln(stderr, "boot:", err)
+		return exitFailed
 	}
-	os.Exit(r.Status)
+	return r.Status
 }

@@ -44,6 +44,16 @@ func putc(b byte) {
 	x86.Outb(uartData, b)
 }
 
+// drainConsole waits until the port has sent everything.
+func drainConsole() {
+	for range 1000000 {
+		if x86.Inb(uartStatus)&0x60 == 0x60 {
+			return
+		}
+		x86.Pause()
+	}
+}
+
 func puts(s string) {
 	for i := range len(s) {
 		if s[i] == '\n' {

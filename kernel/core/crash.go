@@ -85,46 +85,14 @@ func panicked(fn, pc, bp, sp uint64) {
 	puthex(pc)
 	puts(")\n")
 	backtrace(pc, bp)
-	poweroff(exitCrash)
-}
-
-func die(s string) {
-	puts("\n*** core: ")
-	puts(s)
-	puts("\n")
-	poweroff(exitCrash)
-}
-
-// Statuses that QEMU's isa-debug-exit device is given; QEMU's own exit status
-// is twice that plus one. See kernel/boot.
-const (
-	exitClean  = 16   // 33: the program ended with status 0
-	exitCrash  = 17   // 35: core crashed
-	exitStatus = 0x20 // + status of the program, 1 to 255: 65 + 2*status, modulo 256
-)
-
-// exitSystem ends the run with the program's exit status.
-func exitSystem(status uint64) {
-	status &= 0xff
-	puts("EXIT status=")
-	putdec(status)
-	puts("\n")
-	poweroff(exitClean)
-}
-
-// poweroff leaves QEMU by its debug-exit device.
-func poweroff(code uint32) {
-	x86.Outl(0xf4, code)
-	x86.Outw(0x604, 0x2000)
-	x86.Outb(0x64, 0xfe)
-	x86.Halt()
+	poweroff(endCrash)
 }
 
 func crash(c *CPU, t *Thread, a uint64) {
 	puts("\n*** ")
 	if t.CS&3 == 3 {
 		puts("user")
-	} else if t.IP >= 0xffffffff90000000 {
+	} else if t.IP >= servicesBase {
 		puts("services")
 	} else {
 		puts("CORE")
@@ -149,7 +117,7 @@ func crash(c *CPU, t *Thread, a uint64) {
 	if t.CS&3 == 0 {
 		backtrace(t.IP, t.BP)
 	}
-	poweroff(exitCrash)
+	poweroff(endCrash)
 }
 
 var ksymBase uint64
@@ -165,4 +133,10 @@ func paranoid(c *CPU, f *abi.Frame) {
 		return
 	}
 	crash(c, (*Thread)(ptr(addressOf(f))), x86.ReadCR2())
+}
+
+// backtraceHere prints who called the caller.
+func backtraceHere() {
+	bp := rd64(framePointer())
+	backtrace(rd64(bp+8), rd64(bp))
 }

@@ -14,7 +14,7 @@ func sysExit(c *CPU, t *Thread) { exitThread(c, t, t.DI&0xff<<8) }
 // sysExitGroup: exit_group(2).
 func sysExitGroup(c *CPU, t *Thread) {
 	if t.ring0() {
-		die("services have ended")
+		servicesEnded()
 	}
 	kill(c, t.process, t.DI&0xff<<8)
 	t.work &^= workDie
@@ -48,7 +48,7 @@ func exitThread(c *CPU, t *Thread, status uint64) {
 		return
 	}
 	if p.ring0 {
-		die("services have ended")
+		servicesEnded()
 	}
 	// The last one: services are told, in the thread's name, and then it is
 	// finished.
@@ -93,7 +93,7 @@ func leave(c *CPU, t *Thread) {
 // endSystem ends the run with init's status.
 func endSystem(p *Process) {
 	if sig := p.code & 0x7f; sig != 0 {
-		exitSystem(128 + sig)
+		exitSignal(sig)
 	}
 	exitSystem(p.code >> 8 & 0xff)
 }

@@ -129,6 +129,7 @@ func hyperStartInit(c *CPU, t *Thread) {
 	p.files = filesAt(t.SI)
 	p.files.references++
 	init := startObject(c, as, objectAt(t.DI), userTop-pageSize, 0, w, p)
+	started = true
 	nameThread(init, w)
 	p.session, p.group = 0, 0
 	t.AX = uint64(p.pid)

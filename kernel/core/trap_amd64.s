@@ -176,3 +176,8 @@ nf:
 	TESTL	CX, CX
 	JNZ	spin
 	RET
+
+// func framePointer() uint64: of the caller.
+TEXT ·framePointer(SB),NOSPLIT|NOFRAME,$0-8
+	MOVQ	BP, ret+0(FP)
+	RET

@@ -1,20 +1,24 @@
 package machine
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/leveret-os/leveret/kernel/image"
+	"golang.org/x/sys/unix"
 )
 
 const module = "github.com/leveret-os/leveret"
 
-// goBuild builds a package of this module as a static program.
+// goBuild builds a package as a static program of the machine.
 func goBuild(ctx context.Context, dir, out, pkg string, flags ...string) error {
 	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-o", out}, flags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
@@ -26,7 +30,8 @@ func goBuild(ctx context.Context, dir, out, pkg string, flags ...string) error {
 	return nil
 }
 
-// moduleRoot returns the folder of this module's source.
+// moduleRoot returns the folder of this module's source, in which the caller
+// must be.
 func moduleRoot(ctx context.Context) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Path}} {{.Dir}}")
 	text, err := cmd.Output()
@@ -40,31 +45,104 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
-// buildKernel builds core, services and the image into dir and returns the
-// image's path and that of services.
-func buildKernel(ctx context.Context, root, dir string) (kernel, services string, err error) {
-	core := filepath.Join(dir, "core.elf")
-	services = filepath.Join(dir, "services")
-	kernel = filepath.Join(dir, "kernel")
-	if err := goBuild(ctx, root, core, "./kernel/core",
-		"-gcflags="+module+"/kernel/core/...=-wb=false", "-ldflags=-E main.entry64 -T -0x7fdff000"); err != nil {
-		return "", "", err
+// Build builds core, services and the image of both from the source in the
+// current folder's module, where they are stale, and returns the image's path.
+// It is in the user's cache; its name is that of its content, so that a later
+// Build does not pull it from under a machine that starts.
+func Build(ctx context.Context) (string, error) {
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("machine: %w", err)
+	}
+	dir := filepath.Join(cache, "leveret", "kernel", fmt.Sprintf("%x", sha256.Sum256([]byte(root)))[:12])
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("machine: %w", err)
+	}
+	unlock, err := lock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	return buildIn(ctx, root, dir)
+}
+
+func buildIn(ctx context.Context, root, dir string) (string, error) {
+	core, services := filepath.Join(dir, "core.elf"), filepath.Join(dir, "services.elf")
+	if err := goBuild(ctx, root, core, "./kernel/core", CoreFlags...); err != nil {
+		return "", err
 	}
 	if err := goBuild(ctx, root, services, "./kernel/services", "-ldflags=-s -w -T -0x6ffff000"); err != nil {
-		return "", "", err
+		return "", err
 	}
-	f, err := os.Open(core)
+	linked, err := os.ReadFile(core)
 	if err != nil {
-		return "", "", err
+		return "", fmt.Errorf("machine: %w", err)
 	}
-	defer f.Close()
 	program, err := os.ReadFile(services)
 	if err != nil {
-		return "", "", err
+		return "", fmt.Errorf("machine: %w", err)
 	}
-	data, _, err := image.Kernel(f, program)
+	data, _, err := image.Kernel(bytes.NewReader(linked), program)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	return kernel, services, errors.Join(os.WriteFile(kernel+".new", data, 0o644), os.Rename(kernel+".new", kernel))
+	kernel := filepath.Join(dir, fmt.Sprintf("kernel-%x", sha256.Sum256(data))[:len("kernel-")+16])
+	if _, err := os.Stat(kernel); err == nil {
+		return kernel, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("machine: %w", err)
+	}
+	tidy(dir)
+	if err := errors.Join(os.WriteFile(kernel+".new", data, 0o644), os.Rename(kernel+".new", kernel)); err != nil {
+		return "", fmt.Errorf("machine: %w", err)
+	}
+	return kernel, nil
+}
+
+// CoreFlags are the options of go build that kernel/core is built with: it is
+// linked at 0xffffffff80200000 and has no write barriers.
+var CoreFlags = []string{
+	"-gcflags=" + module + "/kernel/core/...=-wb=false",
+	"-ldflags=-E main.entry64 -T -0x7fdff000",
+}
+
+// tidy removes all but the last few images of a folder.
+func tidy(dir string) {
+	const keep = 8
+	old, _ := filepath.Glob(filepath.Join(dir, "kernel-*"))
+	for len(old) > keep {
+		oldest := 0
+		for i := range old {
+			if modTime(old[i]) < modTime(old[oldest]) {
+				oldest = i
+			}
+		}
+		os.Remove(old[oldest])
+		old = append(old[:oldest], old[oldest+1:]...)
+	}
+}
+
+func modTime(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0
+	}
+	return info.ModTime().UnixNano()
+}
+
+// lock waits for the only use of a folder.
+func lock(file string) (unlock func(), err error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("machine: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("machine: %s: %w", file, err)
+	}
+	return func() { f.Close() }, nil
 }

@@ -2,11 +2,14 @@ package machine
 
 import "strings"
 
+// bootLine is what the kernel says before init starts.
+const bootLine = "Leveret: boot OK"
+
 // ProgramOutput is what the program wrote on the console: what stands between
 // the kernel's first and last line, without lines that the kernel wrote itself,
 // and with the line ends of files.
 func ProgramOutput(console []byte) string {
-	_, text, found := strings.Cut(strings.ReplaceAll(string(console), "\r\n", "\n"), "Leveret: boot OK\n")
+	_, text, found := strings.Cut(strings.ReplaceAll(string(console), "\r\n", "\n"), bootLine+"\n")
 	if !found {
 		return ""
 	}
