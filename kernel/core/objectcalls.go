@@ -33,19 +33,23 @@ func objectRead(c *CPU, o *MemoryObject, off, addr, n uint64) (done uint64, errn
 		return 0, unix.EFAULT
 	}
 	for done < n {
-		pa, ok := as.Address(&c.mm, addr+done, true)
-		if !ok {
+		pa, part := as.Span(&c.mm, addr+done, min(n-done, 4096-(off+done)&4095), true)
+		if part == 0 {
 			break
 		}
-		part := min(n-done, 4096-(addr+done)&4095, 4096-(off+done)&4095)
-		to := phys.Pointer(pa)
-		if index := (off + done) >> 12; o.Hole(index) {
-			phys.Clear(to, part)
-		} else if from := o.Page(index); from != 0 {
-			phys.Copy(to, phys.Pointer(from+(off+done)&4095), part)
-		} else {
-			return done, unix.ENOMEM
+		to, index := phys.Pointer(pa), (off+done)>>12
+		from := o.Peek(index)
+		if from == 0 {
+			if o.Hole(index) {
+				phys.Clear(to, part)
+				done += part
+				continue
+			}
+			if from = o.Page(index); from == 0 {
+				return done, unix.ENOMEM
+			}
 		}
+		phys.Copy(to, phys.Pointer(from+(off+done)&4095), part)
 		done += part
 	}
 	if done == 0 && n != 0 {
@@ -74,8 +78,8 @@ func objectWrite(c *CPU, o *MemoryObject, off, addr, n uint64) (done uint64, err
 	}
 	errno = unix.EFAULT
 	for done < n {
-		pa, ok := as.Address(&c.mm, addr+done, false)
-		if !ok {
+		pa, part := as.Span(&c.mm, addr+done, min(n-done, 4096-(off+done)&4095), false)
+		if part == 0 {
 			break
 		}
 		to := o.Page((off + done) >> 12)
@@ -83,7 +87,6 @@ func objectWrite(c *CPU, o *MemoryObject, off, addr, n uint64) (done uint64, err
 			errno = unix.ENOSPC
 			break
 		}
-		part := min(n-done, 4096-(addr+done)&4095, 4096-(off+done)&4095)
 		phys.Copy(phys.Pointer(to+(off+done)&4095), phys.Pointer(pa), part)
 		done += part
 	}

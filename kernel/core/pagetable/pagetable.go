@@ -68,15 +68,21 @@ func index(va uint64, shift uint64) uint64 { return va >> (shift & 63) << 3 & (e
 // spans: 4 KiB or 2 MiB for a page, or more or less for an entry that is zero,
 // so that *slot == 0 means that nothing is mapped in the size bytes around va.
 func (m *Map) Lookup(va uint64) (slot *uint64, size uint64) {
-	table := m.Root
-	for shift := uint64(39); ; shift -= 9 {
-		slot = phys.Word(table + index(va, shift))
-		e := *slot
-		if e == 0 || shift == 12 || e&Large != 0 {
-			return slot, 1 << (shift & 63)
-		}
-		table = e & Address
+	const index = entries*8 - 8
+	slot = phys.Word(m.Root + va>>36&index)
+	e := *slot
+	if e == 0 {
+		return slot, 1 << 39
 	}
+	slot = phys.Word(e&Address + va>>27&index)
+	if e = *slot; e == 0 || e&Large != 0 {
+		return slot, 1 << 30
+	}
+	slot = phys.Word(e&Address + va>>18&index)
+	if e = *slot; e == 0 || e&Large != 0 {
+		return slot, 1 << 21
+	}
+	return phys.Word(e&Address + va>>9&index), 1 << 12
 }
 
 // table returns the entry for va of the level whose entries span 2^want bytes,

@@ -150,19 +150,35 @@ block:
 	ADDQ	$256, DI
 	DECQ	CX
 	JNZ	block
-	XORPS	X15, X15
 words:
 	ANDQ	$255, BX
 	MOVQ	BX, CX
-	SHRQ	$3, CX
-	JZ	bytes
+	SHRQ	$5, CX
+	JZ	word
+pair:
+	MOVUPS	0(SI), X14
+	MOVUPS	16(SI), X15
+	MOVUPS	X14, 0(DI)
+	MOVUPS	X15, 16(DI)
+	ADDQ	$32, SI
+	ADDQ	$32, DI
+	DECQ	CX
+	JNZ	pair
 word:
+	XORPS	X15, X15
+	TESTQ	$16, BX
+	JZ	eight
+	MOVUPS	(SI), X14
+	MOVUPS	X14, (DI)
+	ADDQ	$16, SI
+	ADDQ	$16, DI
+eight:
+	TESTQ	$8, BX
+	JZ	bytes
 	MOVQ	(SI), AX
 	MOVQ	AX, (DI)
 	ADDQ	$8, SI
 	ADDQ	$8, DI
-	DECQ	CX
-	JNZ	word
 bytes:
 	ANDQ	$7, BX
 	JZ	done

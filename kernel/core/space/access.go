@@ -29,15 +29,46 @@ func (s *Space) Address(l *Local, addr uint64, write bool) (pa uint64, ok bool) 
 	}
 }
 
+// Span is Address for up to n bytes from addr on: it returns how many of them,
+// at least one, lie adjacent in physical memory. n is not 0. A fault maps
+// adjacent frames, so that this is often all of them.
+func (s *Space) Span(l *Local, addr, n uint64, write bool) (pa, adjacent uint64) {
+	if !s.kernel && addr >= Top {
+		return 0, 0
+	}
+	need := uint64(pagetable.Present)
+	if write {
+		need |= pagetable.Writable
+	}
+	slot, size := s.Tables.Lookup(addr)
+	e := *slot
+	if e&need != need {
+		if _, ok := s.Address(l, addr, write); !ok {
+			return 0, 0
+		}
+		slot, size = s.Tables.Lookup(addr)
+		e = *slot
+	}
+	off := addr & (size - 1)
+	pa, adjacent = e&pagetable.Address+off, size-off
+	for adjacent < n && uintptr(unsafe.Pointer(slot))&(pageSize-8) != pageSize-8 {
+		slot = (*uint64)(unsafe.Add(unsafe.Pointer(slot), 8))
+		if e += size; *slot != e {
+			break
+		}
+		adjacent += size
+	}
+	return pa, min(adjacent, n)
+}
+
 // CopyIn copies n bytes at addr to to, and returns how many it could.
 func (s *Space) CopyIn(l *Local, to unsafe.Pointer, addr, n uint64) uint64 {
 	done := uint64(0)
 	for done < n {
-		pa, ok := s.Address(l, addr+done, false)
-		if !ok {
+		pa, part := s.Span(l, addr+done, n-done, false)
+		if part == 0 {
 			break
 		}
-		part := min(n-done, pageSize-(addr+done)&pageMask)
 		phys.Copy(unsafe.Add(to, int(done)), phys.Pointer(pa), part)
 		done += part
 	}
@@ -48,11 +79,10 @@ func (s *Space) CopyIn(l *Local, to unsafe.Pointer, addr, n uint64) uint64 {
 func (s *Space) CopyOut(l *Local, addr uint64, from unsafe.Pointer, n uint64) uint64 {
 	done := uint64(0)
 	for done < n {
-		pa, ok := s.Address(l, addr+done, true)
-		if !ok {
+		pa, part := s.Span(l, addr+done, n-done, true)
+		if part == 0 {
 			break
 		}
-		part := min(n-done, pageSize-(addr+done)&pageMask)
 		phys.Copy(phys.Pointer(pa), unsafe.Add(from, int(done)), part)
 		done += part
 	}
