@@ -38,7 +38,7 @@ func main() {
 	if err != nil {
 		say(err.Error())
 	}
-	k.LockWait, k.Unlocked = hyper.NewNotice()
+	k.LockWait, k.NS.Unlocked = hyper.NewNotice()
 	for range handlers {
 		go handle(k)
 	}

@@ -25,9 +25,7 @@ type Kernel struct {
 	MaxFiles int64
 	// Hostname is uname(2)'s nodename.
 	Hostname string
-	// Unlocked is told when a lock is given up, LockWait is the readiness
-	// object that it posts.
-	Unlocked func()
+	// LockWait is the readiness object that NS.Unlocked posts.
 	LockWait uint64
 
 	// NewFileSystem makes one for mount(2), nil for a type that there is not.
@@ -282,7 +280,7 @@ func (k *Kernel) closeFile(p *Process, t *Files, f *vfs.File) {
 }
 
 func (k *Kernel) unlocked() {
-	if k.Unlocked != nil {
-		k.Unlocked()
+	if k.NS.Unlocked != nil {
+		k.NS.Unlocked()
 	}
 }

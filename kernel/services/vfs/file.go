@@ -150,7 +150,9 @@ func (f *File) Close() {
 	if f.refs.Add(-1) != 0 {
 		return
 	}
-	f.Inode.locks.dropFile(f)
+	if f.Inode.locks.dropFile(f) && f.NS.Unlocked != nil {
+		f.NS.Unlocked()
+	}
 	if c, ok := f.Ops.(Closer); ok {
 		c.CloseFile(f)
 	}

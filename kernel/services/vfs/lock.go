@@ -143,10 +143,12 @@ func (f *File) LockWhole(op int) Errno {
 	return 0
 }
 
-// dropFile gives up what a closing file holds.
-func (l *locks) dropFile(f *File) {
+// dropFile gives up what a closing file holds; true when that was something.
+func (l *locks) dropFile(f *File) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	n := len(l.whole) + len(l.records)
 	l.whole = slices.DeleteFunc(l.whole, func(w wholeLock) bool { return w.file == f })
 	l.records = slices.DeleteFunc(l.records, func(k Lock) bool { return k.Owner == any(f) })
+	return n != len(l.whole)+len(l.records)
 }

@@ -45,6 +45,8 @@ func (fs *FileSystem) NextIno() uint64 { return fs.ino.Add(1) }
 type Namespace struct {
 	// Now is the time of day in ns since 1970.
 	Now func() int64
+	// Unlocked, if not nil, is told when a lock may have become free.
+	Unlocked func()
 	// Devices finds what serves a device. ENXIO.
 	Devices interface {
 		Find(mode uint32, rdev uint64) (Opener, Errno)
