@@ -111,13 +111,22 @@ func countBits(legal []uint64) int {
 }
 
 // walk follows masks at random to the end and returns the text. After some
-// tokens it prefers those that close something, so that texts stay short.
+// tokens it prefers those that close something, so that texts stay short; or
+// there may be so many tokens and no more.
 func walk(t testing.TB, what string, g *Grammar, v *Vocabulary, r *rand.Rand) []byte {
 	t.Helper()
 	m := g.NewMatcher(v)
 	legal := make([]uint64, (v.Size()+63)/64)
 	var text []byte
 	patience := r.IntN(40)
+	if r.IntN(3) == 0 {
+		switch err := m.LimitTokens(20 + r.IntN(300)); {
+		case err == nil:
+			patience = 1 << 20
+		case !errors.Is(err, ErrLimit):
+			t.Fatal(err)
+		}
+	}
 	for n := 0; ; n++ {
 		if n > 20000 {
 			t.Fatalf("%s: no end after %d tokens: %.200q", what, n, text)

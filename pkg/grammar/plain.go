@@ -131,7 +131,8 @@ func (w *walker) inPattern(t *thread, k *mask) bool {
 		}
 		w.trie = p.rest
 		w.walkSpelled(0, t, false)
-		k.need = w.v.long + l.worst + w.m.infos[t.frame].rest
+		k.most = l.worst + w.m.infos[t.frame].rest
+		k.need = w.v.long + k.most
 		return true
 	}
 	return false

@@ -37,6 +37,8 @@ func TestNearTheEnd(t *testing.T) {
 		`{"type":"object","patternProperties":{"b$":{"const":"a text that takes more room than others"}},"additionalProperties":{"type":"null"}}`,
 		`{"type":"object","properties":{"k":{"type":"null"}},"required":["k"],"patternProperties":{"^$":{"const":"a text that takes more room"},"^x":{"type":"object"}},"additionalProperties":{"type":"null"},"minProperties":3}`,
 		`{"type":"string","pattern":"b{60}$"}`,
+		`{"type":"string","pattern":"^[a-z]+$"}`,
+		`{"type":"array","items":{"type":"string","pattern":"^[a-z]*[0-9]{20}$"}}`,
 		// Two objects at once.
 		`{"anyOf":[{"type":"object","patternProperties":{"^a+$":{"type":"null"}},"additionalProperties":false},{"type":"object","propertyNames":{"pattern":"^(aa)*$"},"additionalProperties":{"enum":[null,"a longer text"]},"minProperties":4}]}`,
 	} {
