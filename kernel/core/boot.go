@@ -8,7 +8,6 @@ import "github.com/leveret-os/leveret/kernel/core/timers"
 // address of the PVH start info. What it schedules runs when it returns.
 func boot(c *CPU, info uint64) {
 	coreText, coreEnd = imageBounds()
-	ksymBase = rd64(blobInfo + infoSymbols)
 	initG(addressOf(&panicG), addressOf(&panicStack), addressOf(&panicStack)+panicStackSize)
 	initConsole()
 	initArea(areaOf(c))
@@ -40,6 +39,7 @@ func boot(c *CPU, info uint64) {
 	if selftest {
 		runSelftest(c)
 	}
+	crashOnPurpose(c)
 	spawnServices(c)
 	if !quiet {
 		puts("Leveret: boot OK\n")

@@ -134,4 +134,19 @@ func initFrames() {
 	puts(" frames=")
 	putdec(memory.Total())
 	puts("\n")
+	if b.initramfsSize == 0 {
+		return
+	}
+	kv("core: initramfs at ", b.initramfs)
+	puts(", ")
+	putdec(b.initramfsSize)
+	puts(" bytes, on a boundary of ")
+	switch {
+	case b.initramfs&(2<<20-1) == 0:
+		puts("2 MiB\n")
+	case b.initramfs&4095 == 0:
+		puts("4 KiB\n")
+	default:
+		puts("less than a page: its files are not mapped in place\n")
+	}
 }

@@ -16,14 +16,16 @@ var ErrArchive = errors.New("image: not for an initramfs")
 // Documentation/driver-api/early-userspace/buffer-format.rst).
 //
 // A file of a page or more begins an archive of its own, at a place where its
-// data come to lie on a page boundary, one of 2 MiB or more on a boundary of
+// data come to lie on a page boundary, one of 8 MiB or more on a boundary of
 // 2 MiB, of the initramfs and, by its size, of physical memory: so that a kernel
-// can map the file where it is.
+// can map the file where it is. Smaller ones are not worth the padding, which
+// is memory that the machine loses.
 type Archive struct {
 	w      io.Writer
 	off    int64
 	ino    uint32
 	opened bool // an archive has members and no end yet
+	huge   bool // a file lies on a boundary of 2 MiB
 	err    error
 }
 
@@ -39,6 +41,7 @@ const (
 
 	headerLen = 110
 	hugePage  = 2 << 20
+	hugeFile  = 8 << 20
 )
 
 // Dir adds a folder; folders come before what is in them.
@@ -64,8 +67,9 @@ func (a *Archive) File(name string, perm fs.FileMode, size int64, r io.Reader) e
 		return a.fail(fmt.Errorf("%w: %s of %d bytes, at most 4 GiB fit", ErrArchive, name, size))
 	}
 	switch {
-	case size >= hugePage:
+	case size >= hugeFile:
 		a.restart(name, hugePage)
+		a.huge = true
 	case size >= pageSize:
 		a.restart(name, pageSize)
 	}
@@ -113,11 +117,15 @@ const (
 	MicroVM Placement = 0
 )
 
-// Close ends the initramfs with a size that brings its first byte to a boundary
-// of 2 MiB, and returns the first error of all.
+// Close ends the initramfs, and returns the first error of all. Where a file lies
+// on a boundary of 2 MiB the size is one that brings the first byte to such a
+// boundary too.
 func (a *Archive) Close(p Placement) error {
 	a.opened = true
 	a.end()
+	if !a.huge {
+		return a.err
+	}
 	// QEMU: (end - below - 1 - size) &^ 4095.
 	a.zeros(-(a.off + int64(p) + pageSize) & (hugePage - 1))
 	return a.err
