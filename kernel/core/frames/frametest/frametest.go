@@ -3,8 +3,8 @@
 package frametest
 
 import (
+	"reflect"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -22,7 +22,7 @@ func RAM(t testing.TB, size int) *frames.Allocator {
 		t.Fatal(err)
 	}
 	old := phys.Base
-	phys.Base = uintptr(unsafe.Pointer(&m[0]))
+	phys.Base = reflect.ValueOf(m).Pointer()
 	t.Cleanup(func() { phys.Base = old; _ = unix.Munmap(m) })
 	a := new(frames.Allocator)
 	if !a.Init(&[frames.MaxRegions]frames.Region{{Start: 1 << 20, End: uint64(size)}}, 1) {
