@@ -53,7 +53,7 @@ func steps(t *bpe.Tokenizer, task string, tokens bool) ([]step, int, error) {
 	var list []step
 	context := 0
 	add := func(name string, ids []int, text string, n int) {
-		list = append(list, step{name, ids, text, n})
+		list = append(list, step{Name: name, IDs: ids, Text: text, Tokens: n})
 		context = max(context, len(ids)+n)
 	}
 	addWords := func(name string, prompt, n, salt int) error {

@@ -32,6 +32,10 @@ type step struct {
 	IDs    []int  `json:"ids"`
 	Text   string `json:"text"`
 	Tokens int    `json:"tokens"`
+	// Ours: sessions that do this at once, if more than one, and whether tokens
+	// are drafted.
+	Sessions int  `json:"sessions,omitempty"`
+	Draft    bool `json:"draft,omitempty"`
 }
 
 // An event is one line that a program writes to its standard output. Times are

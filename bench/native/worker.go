@@ -8,12 +8,12 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/leveret-os/leveret/internal/simd"
-	"github.com/leveret-os/leveret/pkg/checkpoint"
 	"github.com/leveret-os/leveret/pkg/llama"
 	"github.com/leveret-os/leveret/pkg/safetensors"
 )
@@ -39,32 +39,33 @@ func worker(ctx context.Context, arg string, out io.Writer) error {
 	if r.Mode == modeHuge {
 		memory = safetensors.Huge
 	}
-	model, err := llama.Open(r.Model, &llama.Options{Threads: r.Threads, ISA: r.ISA, Memory: memory})
+	model, err := llama.Open(r.Model, &llama.Options{Threads: r.Threads, ISA: r.ISA, Memory: memory, Activations: r.Variant})
 	if err != nil {
 		return err
 	}
 	defer model.Close()
 	w.Encode(event{Event: "loaded", T: monotonic()})
-	weights, err := openWeights(r.Model, memory)
-	if err != nil {
-		return err
-	}
-	defer weights.close()
-	isa, err := simd.ParseISA(model.Info().ISA)
-	if err != nil {
-		return err
-	}
 	for _, s := range r.Steps {
 		e := event{Event: "step", Name: s.Name}
-		if s.Name == "decode" {
-			weights.read(isa, r.Threads, 0)
-			e.Read, e.Bytes = weights.read(isa, r.Threads, readTime), weights.bytes
+		reads := s.Name == "decode" // between two plain reads
+		if reads {
+			if e.Read, e.Bytes, err = model.ReadRate(readTime); err != nil {
+				return err
+			}
 		}
-		if err := run(ctx, model, &s, &e); err != nil {
+		generate := one
+		if s.Sessions > 1 {
+			generate = together
+		}
+		if err := generate(ctx, model, &s, &e); err != nil {
 			return fmt.Errorf("step %s: %w", s.Name, err)
 		}
-		if s.Name == "decode" {
-			e.Read = (e.Read + weights.read(isa, r.Threads, readTime)) / 2
+		if reads {
+			after, _, err := model.ReadRate(readTime)
+			if err != nil {
+				return err
+			}
+			e.Read = (e.Read + after) / 2
 		}
 		e.RSS = peakMemory()
 		w.Encode(e)
@@ -72,8 +73,13 @@ func worker(ctx context.Context, arg string, out io.Writer) error {
 	return w.Encode(event{Event: "end", T: monotonic()})
 }
 
-// run generates a step's tokens in a session of its own.
-func run(ctx context.Context, model *llama.Model, s *step, e *event) error {
+// one generates a step's tokens in a session of its own.
+func one(ctx context.Context, model *llama.Model, s *step, e *event) error {
+	return session(ctx, model, s, e, func() {})
+}
+
+// session is one, and calls first when the first token is there.
+func session(ctx context.Context, model *llama.Model, s *step, e *event, first func()) error {
 	session, err := model.NewSession(&llama.SessionOptions{Context: len(s.IDs) + s.Tokens})
 	if err != nil {
 		return err
@@ -81,13 +87,18 @@ func run(ctx context.Context, model *llama.Model, s *step, e *event) error {
 	defer session.Close()
 	e.IDs = make([]int, 0, s.Tokens)
 	e.Start = monotonic()
-	for token, err := range session.Generate(ctx, s.IDs, &llama.GenerateOptions{MaxTokens: s.Tokens, IgnoreEOS: true}) {
+	draft := -1 // a token a pass, unless the step is about drafts
+	if s.Draft {
+		draft = 0
+	}
+	for token, err := range session.Generate(ctx, s.IDs, &llama.GenerateOptions{MaxTokens: s.Tokens, IgnoreEOS: true, DraftMax: draft}) {
 		if err != nil {
 			return err
 		}
 		e.Last = monotonic()
 		if e.Count == 0 {
-			e.First = e.Last
+			first()
+			e.First = monotonic()
 		}
 		e.IDs = append(e.IDs, token.ID)
 		e.Count++
@@ -98,46 +109,38 @@ func run(ctx context.Context, model *llama.Model, s *step, e *event) error {
 	return nil
 }
 
+// together generates a step's tokens in each of several sessions at once, whose
+// prompts differ in their first token. The time is from when all have their
+// first token to when all have their last; the count is that of all tokens that
+// come in it, and one.
+func together(ctx context.Context, model *llama.Model, s *step, e *event) error {
+	var ready, done sync.WaitGroup
+	ready.Add(s.Sessions)
+	events, errs := make([]event, s.Sessions), make([]error, s.Sessions)
+	for i := range s.Sessions {
+		each := *s
+		each.IDs = slices.Clone(s.IDs)
+		each.IDs[0] = s.IDs[i%len(s.IDs)]
+		arrive := sync.OnceFunc(ready.Done)
+		done.Go(func() {
+			defer arrive()
+			errs[i] = session(ctx, model, &each, &events[i], func() { arrive(); ready.Wait() })
+		})
+	}
+	done.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	*e = event{Event: e.Event, Name: e.Name, Start: events[0].Start, First: events[0].First, Last: events[0].Last, Count: 1, IDs: events[0].IDs}
+	for i := range events {
+		e.First, e.Last = min(e.First, events[i].First), max(e.Last, events[i].Last)
+		e.Count += events[i].Count - 1
+	}
+	return nil
+}
+
 // readTime is how long plain reads are measured for, before and after decoding.
 const readTime = 100 * time.Millisecond
-
-// weightBytes are the weights that a token reads.
-type weightBytes struct {
-	checkpoint *checkpoint.Checkpoint
-	data       [][]byte
-	bytes      int64
-}
-
-// openWeights opens a model's weights once more, in the same kind of pages.
-func openWeights(path string, memory safetensors.Memory) (*weightBytes, error) {
-	c, err := checkpoint.Open(path, &checkpoint.Options{Memory: memory})
-	if err != nil {
-		return nil, err
-	}
-	w := &weightBytes{checkpoint: c}
-	_, err = c.Tensor("lm_head.weight")
-	untied := err == nil
-	for _, n := range c.Names() {
-		if untied && n == "model.embed_tokens.weight" {
-			continue // a token reads one row of it
-		}
-		t, err := c.Tensor(n)
-		if err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
-		w.data = append(w.data, t.Data)
-		w.bytes += int64(len(t.Data))
-	}
-	return w, nil
-}
-
-func (w *weightBytes) close() { w.checkpoint.Close() }
-
-// read reads all bytes over and over for about the given time, each thread a
-// part of every tensor, and returns the bytes read in a second.
-func (w *weightBytes) read(isa simd.ISA, threads int, atLeast time.Duration) float64 {
-	return simd.New(isa).ReadRate(w.data, threads, atLeast)
-}
 
 // peakMemory is VmHWM of /proc/self/status (proc_pid_status(5)), in bytes.
 func peakMemory() int64 {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestBench(t *testing.T) {
 	}
 	for i, r := range rows {
 		s := r.TokensPerSecond
-		if r.Threads != i/2+1 || r.Format != "bf16" || r.Pages != "mapped" || !(0 < s.Least && s.Least <= s.Median && s.Median <= s.Most) {
+		if r.Threads != min(i/2+1, runtime.GOMAXPROCS(0)) || r.Depth != 0 || r.Sessions != 1 || r.Activations != "exact" || r.Format != "bf16" || r.Pages != "mapped" || !(0 < s.Least && s.Least <= s.Median && s.Median <= s.Most) {
 			t.Errorf("row %+v", r)
 		}
 		switch {
@@ -54,25 +55,11 @@ func TestBench(t *testing.T) {
 		!strings.Contains(only, `"pages":"huge"`) || !strings.Contains(only, `"isa":"portable"`) {
 		t.Errorf("got %s", only)
 	}
+	deep := invoke(t, "bench", "-m", dir, "-p", "8", "-n", "3", "-d", "20", "-np", "1,3", "-r", "1", "-t", "1", "-o", "csv").ok(t).stdout
+	if lines := strings.Split(deep, "\n"); len(lines) != 5 || !strings.HasSuffix(lines[1], ",20,1,exact") || !strings.HasSuffix(lines[2], ",20,1,exact") || !strings.HasSuffix(lines[3], ",20,3,exact") {
+		t.Errorf("got %s", deep)
+	}
+	invoke(t, "bench", "-m", dir, "-d", "250", "-p", "7", "-n", "0").fails(t, statusUsage, "256 positions")
+	invoke(t, "bench", "-m", dir, "-np", "0").fails(t, statusUsage, "-np 0")
 	invoke(t, "bench", "-m", dir, "-p", "257", "-n", "0").fails(t, statusUsage, "256 positions")
-}
-
-// TestBenchUntied: a token reads the head, and of the embedding one row.
-func TestBenchUntied(t *testing.T) {
-	dir := tiny(t, testmodel.TinyOptions{Untied: true})
-	w, err := openWeights(&modelFlags{path: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.close()
-	x := inspectJSON(t, dir)
-	want := x.Bytes
-	for _, tensor := range x.Tensors {
-		if tensor.Name == "model.embed_tokens.weight" {
-			want -= tensor.Bytes
-		}
-	}
-	if w.bytes != want || want == x.Bytes {
-		t.Errorf("%d bytes a token, want %d of %d", w.bytes, want, x.Bytes)
-	}
 }

@@ -44,6 +44,7 @@ is removed at the end (4 bytes a weight).
 			f.int(&e.steps, "steps", "steps whose logits are compared (default 8)")
 			f.int(&e.threads, "t,threads", "processors to use (default: all that are available)")
 			f.string(&e.isa, "isa", "NAME", "force an instruction set")
+			declareActivations(f, &e.activations)
 			f.string(&e.tmp, "tmp", "DIR", "where to write the unpacked weights (default: the system's folder for temporary files)")
 			f.bool(&e.json, "json", "one JSON object a line")
 			return e.run
@@ -53,7 +54,8 @@ is removed at the end (4 bytes a weight).
 
 type evaluateFlags struct {
 	forms, logits, prompts, chats []string
-	against, isa, tmp             string
+	against, isa, activations     string
+	tmp                           string
 	tokens, steps, threads        int
 	json                          bool
 }
@@ -75,7 +77,10 @@ func (e *evaluateFlags) check(args []string) error {
 	case e.threads < 0 || e.threads > 1024:
 		return usagef("-t %d: expected 0 (all processors) to 1024", e.threads)
 	}
-	return checkISA(e.isa)
+	if err := checkISA(e.isa); err != nil {
+		return err
+	}
+	return checkActivations(e.activations)
 }
 
 // evalPrompt is a prompt with what the reference makes of it.
@@ -98,6 +103,7 @@ type difference struct {
 type evaluation struct {
 	Model         string      `json:"model"`
 	Format        string      `json:"format"`
+	Activations   string      `json:"activations"`
 	BitsPerWeight float64     `json:"bits_per_weight"`
 	Prompt        string      `json:"prompt"`
 	Steps         int         `json:"steps"`
@@ -112,6 +118,7 @@ func (e *evaluateFlags) run(ctx context.Context, c *console, args []string) erro
 	if err := e.check(args); err != nil {
 		return err
 	}
+	e.threads = processors(c, e.threads)
 	prompts, err := e.reference(ctx, c)
 	if err != nil {
 		return err
@@ -217,7 +224,7 @@ func (e *evaluateFlags) encode(c *console, model *llama.Model) ([]*evalPrompt, e
 
 // form compares one form on all prompts.
 func (e *evaluateFlags) form(ctx context.Context, c *console, path string, prompts []*evalPrompt) ([]evaluation, error) {
-	model, err := llama.Open(path, &llama.Options{Threads: e.threads, ISA: e.isa})
+	model, err := llama.Open(path, &llama.Options{Threads: e.threads, ISA: e.isa, Activations: e.activations})
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +253,7 @@ func (e *evaluateFlags) form(ctx context.Context, c *console, path string, promp
 	var rows []evaluation
 	for _, p := range prompts {
 		row := evaluation{
-			Model: filepath.Base(path), Format: model.Info().Format, BitsPerWeight: bits,
+			Model: filepath.Base(path), Format: model.Info().Format, Activations: model.Info().Activations, BitsPerWeight: bits,
 			Prompt: p.name, Steps: len(p.logits), Tokens: len(p.tokens),
 		}
 		own, _, err := greedy(ctx, model, p.ids, len(p.tokens), 0)

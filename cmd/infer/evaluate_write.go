@@ -8,12 +8,18 @@ import (
 
 // writeEvaluations writes the table, one line a form and prompt, and a note.
 func writeEvaluations(w io.Writer, rows []evaluation, note string) error {
-	name := len("model")
+	name, format := len("model"), 8
+	kind := func(r *evaluation) string {
+		if r.Activations == "exact" {
+			return r.Format
+		}
+		return r.Format + "+" + r.Activations
+	}
 	for _, r := range rows {
-		name = max(name, len([]rune(r.Model)))
+		name, format = max(name, len([]rune(r.Model))), max(format, len(kind(&r)))
 	}
 	var b strings.Builder
-	line := fmt.Sprintf("%%-%ds  %%-8s %%6s  %%-8s  %%17s  %%17s  %%17s  %%7s\n", name)
+	line := fmt.Sprintf("%%-%ds  %%-%ds %%6s  %%-8s  %%17s  %%17s  %%17s  %%7s\n", name, format)
 	fmt.Fprintf(&b, line, "", "", "bits/", "", "weights", "run time", "total", "tokens")
 	fmt.Fprintf(&b, line, "model", "format", "weight", "prompt", "largest    mean", "largest    mean", "largest    mean", "equal")
 	show := func(d *difference) string {
@@ -23,7 +29,7 @@ func writeEvaluations(w io.Writer, rows []evaluation, note string) error {
 		return fmt.Sprintf("%8.5f %8.5f", d.Largest, d.Mean)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(&b, line, oneLine(r.Model), r.Format, fmt.Sprintf("%.2f", r.BitsPerWeight), r.Prompt,
+		fmt.Fprintf(&b, line, oneLine(r.Model), kind(&r), fmt.Sprintf("%.2f", r.BitsPerWeight), r.Prompt,
 			show(r.Weights), show(r.RunTime), show(&r.Total), fmt.Sprintf("%d/%d", r.TokensEqual, r.Tokens))
 	}
 	if note != "" {

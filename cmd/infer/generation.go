@@ -105,12 +105,15 @@ func (g *generation) run(ctx context.Context, each func(llama.Token) error) erro
 		g.tokens = append(g.tokens, token.ID)
 		g.text.WriteString(token.Text)
 		g.finish = token.Finish
-		if g.hash {
-			g.digests = append(g.digests, g.digest(g.session.Logits()))
-			g.hashing += time.Since(now)
-		}
 		if err := each(token); err != nil {
 			return err
+		}
+		// Hashing comes after the token has been told and is in no time: its reader
+		// waits for it no longer than without.
+		if g.hash {
+			begun := time.Now()
+			g.digests = append(g.digests, g.digest(g.session.Logits()))
+			g.hashing += time.Since(begun)
 		}
 	}
 	return nil
@@ -149,8 +152,11 @@ func (g *generation) result() *result {
 		Type: "result", PromptTokens: notNil(g.prompt), Tokens: notNil(g.tokens), Text: g.text.String(), FinishReason: g.finish,
 		LoadMS: ms(g.loaded), TTFTMS: ms(g.first),
 		RSSBytes: mem.peak, PinnedBytes: info.Pinned.Bytes,
-		Threads: info.Threads, ISA: info.ISA, Format: info.Format, LogitsSHA256: notNil(g.digests),
+		Threads: info.Threads, ISA: info.ISA, Format: info.Format, Activations: info.Activations,
+		LogitsSHA256: notNil(g.digests),
 	}
+	drafts := g.session.DraftStats()
+	r.Drafted, r.Accepted = drafts.Drafted, drafts.Accepted
 	if g.prefill > 0 {
 		r.PromptTokensPerSecond = rate(len(g.prompt), g.prefill)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ type modelFlags struct {
 	path        string
 	threads     int
 	isa         string
+	activations string
 	mlock, huge bool
 }
 
@@ -32,8 +34,33 @@ func (m *modelFlags) declareModel(f *flags) {
 
 func (m *modelFlags) declareMode(f *flags) {
 	f.string(&m.isa, "isa", "NAME", "force an instruction set: avx512, avx2, portable (default: the best; the results are the same)")
+	declareActivations(f, &m.activations)
 	f.bool(&m.mlock, "mlock", "keep the weights in memory (mlock); what could not be kept is said")
 	f.bool(&m.huge, "huge", "copy the weights into 2 MiB pages: slower to load, faster to run")
+}
+
+func declareActivations(f *flags, p *string) {
+	f.string(p, "activations", "NAME", "what matrices in block formats are multiplied by: exact (16-bit integers), or int8, which is faster and can change tokens (default exact)")
+}
+
+// checkActivations refuses other names.
+func checkActivations(name string) error {
+	switch name {
+	case "", "exact", "int8":
+		return nil
+	}
+	return usagef("--activations %s: expected exact or int8", name)
+}
+
+// processors returns a number of threads that there are processors for: more
+// would only wait for each other. 0 are all.
+func processors(c *console, threads int) int {
+	n := runtime.GOMAXPROCS(0)
+	if threads <= n {
+		return threads
+	}
+	c.note("-t %d: there are %s for this process, which is what is used", threads, count(n, "processor"))
+	return n
 }
 
 // check refuses what cannot be meant.
@@ -44,7 +71,10 @@ func (m *modelFlags) check() error {
 	case m.threads < 0 || m.threads > 1024:
 		return usagef("-t %d: expected 0 (all processors) to 1024", m.threads)
 	}
-	return checkISA(m.isa)
+	if err := checkISA(m.isa); err != nil {
+		return err
+	}
+	return checkActivations(m.activations)
 }
 
 // checkISA refuses names that no machine has. One that only this machine lacks
@@ -62,7 +92,7 @@ func checkISA(name string) error {
 
 // options are those of pkg/llama.
 func (m *modelFlags) options() *llama.Options {
-	o := &llama.Options{Threads: m.threads, ISA: m.isa, Pin: m.mlock}
+	o := &llama.Options{Threads: m.threads, ISA: m.isa, Activations: m.activations, Pin: m.mlock}
 	if m.huge {
 		o.Memory = safetensors.Huge
 	}
@@ -72,6 +102,7 @@ func (m *modelFlags) options() *llama.Options {
 // open opens the model, says what --mlock could not do, and returns how long
 // opening took.
 func (m *modelFlags) open(c *console) (*llama.Model, time.Duration, error) {
+	m.threads = processors(c, m.threads)
 	start := time.Now()
 	model, err := llama.Open(m.path, m.options())
 	if err != nil {

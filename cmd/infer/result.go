@@ -29,6 +29,11 @@ type result struct {
 	Threads               int     `json:"threads"`
 	ISA                   string  `json:"isa"`
 	Format                string  `json:"format"`
+	Activations           string  `json:"activations"`
+	// Drafted counts tokens that speculation computed before it was known whether
+	// they come, Accepted those of them that came.
+	Drafted  int `json:"drafted"`
+	Accepted int `json:"accepted"`
 	// LogitsSHA256 has the digest of the logits that each token was picked
 	// from, as little-endian float32.
 	LogitsSHA256 []string `json:"logits_sha256"`
@@ -44,7 +49,13 @@ func (r *result) figures() string {
 		s += fmt.Sprintf(", the first after %.0f ms", r.TTFTMS)
 	}
 	s += fmt.Sprintf("; prompt of %d at %.0f tokens/s; loaded in %.0f ms", len(r.PromptTokens), r.PromptTokensPerSecond, r.LoadMS)
+	if r.Drafted > 0 {
+		s += fmt.Sprintf("; %d of %s accepted", r.Accepted, count(r.Drafted, "drafted token"))
+	}
 	s += fmt.Sprintf("; %s, %s, %s", r.Format, r.ISA, count(r.Threads, "thread"))
+	if r.Activations != "exact" {
+		s += ", " + r.Activations + " activations"
+	}
 	if r.RSSBytes > 0 {
 		s += ", " + size(r.RSSBytes) + " of memory"
 	}

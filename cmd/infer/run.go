@@ -23,13 +23,14 @@ An interrupt (Ctrl-C) ends the text after the token at work, with finish reason
 "cancelled" and exit status 130.
 `,
 		declare: func(f *flags) func(context.Context, *console, []string) error {
-			r := &runFlags{flags: f, limit: -1}
+			r := &runFlags{flags: f, limit: -1, draft: 16}
 			r.model.declare(f)
 			r.prompt.declare(f)
 			f.int(&r.limit, "n,predict", "tokens to generate (default -1: until the model ends or the context is full)")
 			f.int(&r.context, "c,ctx-size", "positions that prompt and text may take (default 0: what the model has, at most 8192)")
 			r.sampling.declare(f)
 			f.list(&r.stop, "stop", "TEXT", "end before this text; may be repeated")
+			f.int(&r.draft, "draft-max,draft,draft-n", "tokens to draft at most where the text repeats, to compute several at once; changes no token (default 16; 0: none)")
 			f.bool(&r.ignoreEOS, "ignore-eos", "go on after an end-of-sequence token")
 			f.int(&r.logprobs, "logprobs", "show each token with its log-probability and the N most likely ones")
 			f.bool(&r.json, "json", "one JSON object a line")
@@ -48,6 +49,7 @@ type runFlags struct {
 	sampling samplingFlags
 
 	limit, context, logprobs int
+	draft                    int
 	stop                     []string
 	ignoreEOS                bool
 	json, report, quiet      bool
@@ -62,6 +64,8 @@ func (r *runFlags) check(args []string) error {
 		return usagef("-n %d: expected -1 (until the end) or more", r.limit)
 	case r.context < 0:
 		return usagef("-c %d: expected 0 (what the model has) or more", r.context)
+	case r.draft < 0 || r.draft > 64:
+		return usagef("--draft-max %d: expected 0 (none) to 64", r.draft)
 	case r.logprobs < 0:
 		return usagef("--logprobs %d: expected 0 or more", r.logprobs)
 	}
@@ -91,7 +95,10 @@ func (r *runFlags) run(ctx context.Context, c *console, args []string) error {
 	}
 	options := llama.GenerateOptions{
 		Sampling: r.sampling.sampling(c, r.flags), Stop: r.stop, IgnoreEOS: r.ignoreEOS, LogProbs: r.logprobs,
-		MaxTokens: max(r.limit, 0),
+		MaxTokens: max(r.limit, 0), DraftMax: r.draft,
+	}
+	if r.draft == 0 {
+		options.DraftMax = -1
 	}
 	model, loaded, err := r.model.open(c)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,7 +67,7 @@ func TestRunText(t *testing.T) {
 	if !strings.HasSuffix(o.stdout, "\n") || len(o.stdout) < 2 {
 		t.Errorf("stdout %q", o.stdout)
 	}
-	figures := regexp.MustCompile(`^infer: 8 tokens \(length\), [\d.]+ tokens/s, the first after \d+ ms; prompt of \d+ at \d+ tokens/s; loaded in \d+ ms; f32, \w+, \d+ threads?`)
+	figures := regexp.MustCompile(`^infer: 8 tokens \(length\), [\d.]+ tokens/s, the first after \d+ ms; prompt of \d+ at \d+ tokens/s; loaded in \d+ ms(; \d+ of \d+ drafted tokens? accepted)?; f32, \w+, \d+ threads?`)
 	if !figures.MatchString(o.stderr) {
 		t.Errorf("stderr %q", o.stderr)
 	}
@@ -101,7 +102,7 @@ func TestRunJSON(t *testing.T) {
 		keys = append(keys, m[1])
 	}
 	want := []string{"type", "prompt_tokens", "tokens", "text", "finish_reason", "load_ms", "ttft_ms", "prompt_tokens_per_second",
-		"tokens_per_second", "rss_bytes", "pinned_bytes", "threads", "isa", "format", "logits_sha256"}
+		"tokens_per_second", "rss_bytes", "pinned_bytes", "threads", "isa", "format", "activations", "drafted", "accepted", "logits_sha256"}
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
@@ -460,4 +461,52 @@ func TestRunChatText(t *testing.T) {
 	if text, special := count(), count("--parse-special"); special != text+1 {
 		t.Errorf("%d special tokens in the prompt, %d with --parse-special, want one more", text, special)
 	}
+}
+
+// TestRunDrafts: drafting changes nothing but the counts of drafts.
+func TestRunDrafts(t *testing.T) {
+	dir := tiny(t, testmodel.TinyOptions{})
+	run := func(args ...string) result {
+		return lastResult(t, invoke(t, append([]string{"run", "-m", dir, "-p", "one two one two one two one two", "-n", "100", "--ignore-eos", "--json", "-t", "1"}, args...)...).ok(t))
+	}
+	with, without := run(), run("--draft-max", "0")
+	if without.Drafted != 0 || without.Accepted != 0 || with.Accepted > with.Drafted || simd.Best() != simd.Portable && with.Accepted == 0 {
+		t.Errorf("%d of %d drafted tokens accepted; without drafts %d of %d", with.Accepted, with.Drafted, without.Accepted, without.Drafted)
+	}
+	if !slices.Equal(with.Tokens, without.Tokens) || with.Text != without.Text || !slices.Equal(with.LogitsSHA256, without.LogitsSHA256) {
+		t.Errorf("with drafts %v, without %v", with.Tokens, without.Tokens)
+	}
+	invoke(t, "run", "-m", dir, "-p", "x", "--draft-max", "65").fails(t, statusUsage, "--draft-max 65")
+}
+
+// TestRunProcessors: more threads than processors are said, and not used.
+func TestRunProcessors(t *testing.T) {
+	dir := tiny(t, testmodel.TinyOptions{})
+	o := invoke(t, "run", "-m", dir, "-p", "one", "-n", "2", "--json", "-t", "999").ok(t)
+	n := runtime.GOMAXPROCS(0)
+	if got := lastResult(t, o).Threads; got != n || !strings.HasPrefix(o.stderr, fmt.Sprintf("infer: -t 999: there are %d processor", n)) {
+		t.Errorf("%d threads, stderr %q", got, o.stderr)
+	}
+}
+
+// TestActivations: the option reaches the model, and is said.
+func TestActivations(t *testing.T) {
+	dir := tiny(t, testmodel.TinyOptions{})
+	blocks := filepath.Join(t.TempDir(), "q8b32")
+	invoke(t, "quantize", "--quiet", "-m", dir, "-o", blocks, "-q", "q8b32").ok(t)
+	for _, c := range []struct{ model, activations, want string }{{blocks, "int8", "int8"}, {blocks, "exact", "exact"}, {dir, "int8", "exact"}} {
+		o := invoke(t, "run", "-m", c.model, "-p", "one", "-n", "2", "--json", "--activations", c.activations).ok(t)
+		if got := lastResult(t, o).Activations; got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+	o := invoke(t, "bench", "-m", blocks, "-p", "4", "-n", "2", "-r", "1", "-t", "1", "--activations", "int8").ok(t)
+	if !strings.HasPrefix(o.stdout, "q8b32 weights, mapped, "+simd.Best().String()+", int8 activations\n") {
+		t.Errorf("got %s", o.stdout)
+	}
+	o = invoke(t, "evaluate", "--against", dir, "-m", blocks, "-p", "one", "-n", "4", "--steps", "2", "--activations", "int8").ok(t)
+	if !strings.Contains(o.stdout, "q8b32+int8 ") {
+		t.Errorf("got %s", o.stdout)
+	}
+	invoke(t, "run", "-m", dir, "-p", "x", "--activations", "int4").fails(t, statusUsage, "--activations int4")
 }

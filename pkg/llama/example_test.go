@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log"
+	"time"
 
 	"github.com/leveret-os/leveret/internal/testmodel"
 	"github.com/leveret-os/leveret/pkg/bpe"
@@ -63,6 +64,35 @@ func ExampleSession_Generate() {
 		}
 	}
 	// Output: 8 tokens, ended by length
+}
+
+func ExampleSession_DraftStats() {
+	model := tinyModel()
+	defer model.Close()
+	session, err := model.NewSession(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	prompt := []int{10, 11, 12, 13, 10, 11, 12, 13, 10, 11}
+	for _, err := range session.Generate(context.Background(), prompt, &llama.GenerateOptions{MaxTokens: 20, IgnoreEOS: true, DraftMax: -1}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(session.DraftStats())
+	// Output: {0 0}
+}
+
+func ExampleModel_ReadRate() {
+	model := tinyModel()
+	defer model.Close()
+	perSecond, bytes, err := model.ReadRate(time.Millisecond)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(perSecond > 0, bytes <= model.Info().Bytes)
+	// Output: true true
 }
 
 func ExampleSession_Append() {
