@@ -102,6 +102,9 @@ func buildStack(c *CPU, as *AddressSpace, p *program, w *words, top uint64) (sp 
 	_, _, _, hwcap := x86.Cpuid(1, 0)
 	p.layout.auxEnd = s.sp
 	s.pushPair(0, 0)
+	if p.vdso != 0 {
+		s.pushPair(33, p.vdso) // AT_SYSINFO_EHDR
+	}
 	s.pushPair(51, 3376) // AT_MINSIGSTKSZ
 	s.pushPair(25, random)
 	s.pushPair(31, name)
@@ -192,6 +195,9 @@ func startObject(c *CPU, as *AddressSpace, o *object.Object, top, size uint64, w
 		errno = mapNow(c, as, &r)
 	} else {
 		errno = mapStack(c, as, top)
+	}
+	if !pr.ring0 {
+		p.vdso = mapVDSO(c, as)
 	}
 	sp, ok := buildStack(c, as, &p, w, top)
 	if errno != 0 || !ok {

@@ -17,6 +17,7 @@ import (
 // program is a program that was mapped.
 type program struct {
 	layout stackLayout
+	vdso   uint64 // address of the vDSO, or 0
 	elf.Image
 	bias     uint64 // added to the file's addresses
 	entry    uint64

@@ -103,6 +103,7 @@ func apMain(c *CPU) {
 	startLAPIC()
 	startTimer()
 	initVector(c)
+	initCPUNumber(c)
 	initIdle(c)
 	c.since = nowNS()
 	schedule(c)

@@ -29,11 +29,16 @@ type CPU struct {
 	apic, number uint64
 	nmis         uint64
 	mm           space.Local
+	_            [8]byte
+	faultFrame   [192]byte // of a fault in user_amd64.s
 	timers       timers.Queue
 	run          runq.Queue
 }
 
-const _ = uint(areaStacks - areaCPU - unsafe.Sizeof(CPU{}))
+const (
+	_ = uint(areaStacks - areaCPU - unsafe.Sizeof(CPU{}))
+	_ = -(unsafe.Offsetof(CPU{}.faultFrame) & 15) // aligned as the processor aligns it
+)
 
 // panicStackSize is PANIC_STACK of offsets.h.
 const panicStackSize = 16384

@@ -17,6 +17,8 @@ func initThreads(c *CPU) {
 	initSyscalls()
 	initHypercalls()
 	initVector(c)
+	initCPUNumber(c)
+	initVDSO()
 	idleProcess = newProcess(c, nil, true)
 	servicesProcess = newProcess(c, servicesSpace, true)
 	if idleProcess == nil || servicesProcess == nil {

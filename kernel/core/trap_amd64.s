@@ -22,7 +22,7 @@ TEXT ·trapEntry(SB),NOSPLIT|NOFRAME,$0
 	PUSHQ	R15
 	MOVQ	SP, AX
 	TESTB	$3, F_CS(AX)
-	JZ	k
+	JZ	ring0
 	SWAPGS
 k:
 	MOVUPS	X14, F_X14(AX)
@@ -55,6 +55,18 @@ got:
 	MOVQ	(DX), CX
 	CALL	CX
 	JMP	·resume(SB)
+ring0:
+	CMPQ	F_RIP(AX), $SERVICES_BASE
+	JAE	k
+	// In core: is it accessing user memory? See user_amd64.s.
+	LEAQ	·userCopy(SB), CX
+	CMPQ	F_RIP(AX), CX
+	JB	k
+	LEAQ	·userFault(SB), CX
+	CMPQ	F_RIP(AX), CX
+	JAE	k
+	MOVQ	F_SP(AX), SP
+	JMP	·userFault(SB)
 broken:	// no lock: it is held. The stack of the fault stays readable.
 	LEAQ	·panicStack+PANIC_STACK(SB), SP
 	LEAQ	·panicG(SB), R14

@@ -27,6 +27,9 @@ func copyIn(c *CPU, dst unsafe.Pointer, addr, n uint64) bool {
 	if n == 0 {
 		return true
 	}
+	if reachable(c, addr, n) && userCopy(c, uint64(uintptr(dst)), addr, n) != 0 {
+		return true
+	}
 	as := asFor(c.cur, addr)
 	return as != nil && as.CopyIn(&c.mm, dst, addr, n) == n
 }
@@ -35,6 +38,9 @@ func copyIn(c *CPU, dst unsafe.Pointer, addr, n uint64) bool {
 // written.
 func copyOut(c *CPU, addr uint64, src unsafe.Pointer, n uint64) bool {
 	if n == 0 {
+		return true
+	}
+	if reachable(c, addr, n) && userCopy(c, addr, uint64(uintptr(src)), n) != 0 {
 		return true
 	}
 	as := asFor(c.cur, addr)
@@ -51,8 +57,30 @@ func copyOutIn(c *CPU, as *AddressSpace, addr uint64, src unsafe.Pointer, n uint
 	return as.CopyOut(&c.mm, addr, src, n) == n
 }
 
+// In user_amd64.s: access to memory of the current thread's space where it
+// lies; ok is 0 where a page is not there, or not for writing.
+
+func userCopy(c *CPU, dst, src, n uint64) (ok uint64)
+func userLoad32(c *CPU, addr, _, _ uint64) (ok, v uint64)
+func userLoad64(c *CPU, addr, _, _ uint64) (ok, v uint64)
+func userStore64(c *CPU, addr, v, _ uint64) (ok uint64)
+
+// reachable tells whether the current thread may have [addr, addr+n) accessed,
+// and its tables are loaded.
+func reachable(c *CPU, addr, n uint64) bool {
+	if addr < userTop {
+		return n <= userTop-addr && c.cur.as != nil
+	}
+	return c.cur.CS == kCS
+}
+
 // read32 reads the 4 bytes at addr.
 func read32(c *CPU, addr uint64) (uint32, bool) {
+	if reachable(c, addr, 4) {
+		if ok, v := userLoad32(c, addr, 0, 0); ok != 0 {
+			return uint32(v), true
+		}
+	}
 	as := asFor(c.cur, addr)
 	if as == nil {
 		return 0, false
@@ -62,6 +90,11 @@ func read32(c *CPU, addr uint64) (uint32, bool) {
 
 // read64 reads the 8 bytes at addr.
 func read64(c *CPU, addr uint64) (uint64, bool) {
+	if reachable(c, addr, 8) {
+		if ok, v := userLoad64(c, addr, 0, 0); ok != 0 {
+			return v, true
+		}
+	}
 	as := asFor(c.cur, addr)
 	if as == nil {
 		return 0, false
@@ -77,6 +110,9 @@ func write32(c *CPU, addr uint64, v uint32) bool {
 
 // write64 writes 8 bytes to addr.
 func write64(c *CPU, addr uint64, v uint64) bool {
+	if reachable(c, addr, 8) && userStore64(c, addr, v, 0) != 0 {
+		return true
+	}
 	as := asFor(c.cur, addr)
 	return as != nil && as.put64(c, addr, v)
 }
