@@ -156,7 +156,8 @@ func (c *llamaCaller) Call(ctx context.Context, prompt []int, maxTokens int) (w 
 		}
 		w.Cut = t.Finish == llama.FinishLength || t.Finish == llama.FinishContext
 	}
-	w.Cut = w.Cut || matcher.Limited()
+	// Near its bounds the grammar leads to the end, whatever is left out.
+	w.Cut = w.Cut || matcher.Limited() && matcher.tokens < 32 || text.Len() > maxCall-64
 	return w, nil
 }
 

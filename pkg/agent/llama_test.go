@@ -112,6 +112,9 @@ func TestToolThatIsTooLarge(t *testing.T) {
 			calls[s.Call.Name]++
 			if s.Call.Name != "" {
 				wellFormed(t, a, s)
+				if s.Err != nil && s.Tokens < 60 {
+					t.Errorf("%s, of %d tokens, was not made: %v", s.Call.Name, s.Tokens, s.Err)
+				}
 			} else if s.Err == nil || !strings.HasPrefix(s.Wrote, `{"name":"write"`) {
 				t.Errorf("%v: %q is no call", s.Err, s.Wrote)
 			}
