@@ -92,7 +92,7 @@ func (m maker) values(expr string) (text, digits map[byte]string) {
 			v = strconv.Itoa(m.between(1, 500))
 		}
 		text[c], digits[c] = v, v
-		if m.chance(0.06) && c != divisor {
+		if m.chance(0.12) && c != divisor {
 			text[c], digits[c] = m.spelled()
 		}
 	}
