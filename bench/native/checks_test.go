@@ -11,8 +11,15 @@ func rowsOf(c config, tokens bool, values map[string][]float64) []sample {
 	for key, v := range values {
 		for round, x := range v {
 			task := taskShort
-			if key == keyDeep {
+			switch key {
+			case keyDeep:
 				task = taskDeep
+			case keyCode, keyCodeDraft, keyProse, keyProseDraft:
+				task = taskDraft
+			case keyBatchOne, keyBatch:
+				task = taskBatch
+			case keyEmulated, keyInstructions:
+				task = taskQEMU
 			}
 			i := item{config: c, Task: task, Round: round}
 			at := -1
@@ -55,6 +62,10 @@ func testSamples() []sample {
 	var s []sample
 	add := func(c config, tokens bool, v map[string][]float64) { s = append(s, rowsOf(c, tokens, v)...) }
 	add(our("q8b32", class8, modeHuge), true, map[string][]float64{keyDecode: {150, 160, 170}, keyRatio: {0.8, 0.9, 0.7}, keyPrefill: {600}, keyBytes: {100}, keyDeep: {75}})
+	add(our("q8b32", class8, modeHuge), true, map[string][]float64{keyCode: {100}, keyCodeDraft: {200}, keyProse: {100}, keyProseDraft: {90}, keyBatchOne: {10}, keyBatch: {30}})
+	add(our("q8b32+int8", class8, modeHuge), false, map[string][]float64{keyPrefill: {800}})
+	add(our("q8b32", class8, modeEmulated), false, map[string][]float64{keyEmulated: {3}, keyInstructions: {0.3}})
+	add(our("f32", class32, modeEmulated), false, map[string][]float64{keyEmulated: {1}, keyInstructions: {0.5}})
 	add(our("q8b32", class8, modeMapped), true, map[string][]float64{keyDecode: {120, 120, 120}, keyFirst: {0.03}, keyLoad: {0.03}, keyMemory: {200e6}, keyBytes: {100}})
 	add(our("q4b32m", class4, modeHuge), true, map[string][]float64{keyDecode: {230}, keyBytes: {60}})
 	add(our("q4b32", class4, modeHuge), false, map[string][]float64{keyDecode: {999}, keyBytes: {50}})
@@ -82,7 +93,14 @@ func TestChecks(t *testing.T) {
 		{"q8b32, mapped", "reading", notMeasured, 0},
 		{"q8b32, huge, context 2,048", "context 128", published, 0.5},
 		{"q8b32, exact", "llama.cpp Q8_0", fails, 1.2},
-		{"8-bit activations", "llama.cpp Q8_0", notMeasured, 0},
+		{"q8b32+int8, 8-bit activations", "llama.cpp Q8_0", holds, 1.6},
+		{"q8b32, 8-bit activations", "exact ones", published, 800. / 600},
+		{"q4b32m+int8, 8-bit activations", "llama.cpp Q8_0", notMeasured, 0},
+		{"q8b32, huge, drafts, code given back", "the same tokens", holds, 2},
+		{"q8b32, huge, drafts, nothing repeats", "the same tokens", fails, 0.9},
+		{"q8b32, huge, 8 sessions together", "one", fails, 3},
+		{"q8b32, decode under", "f32 there", holds, 3},
+		{"f32, instructions a weight", "counted by", published, 0.5},
 		{"q8b32, mapped, start to first token", "llama.cpp Q8_0", holds, 0.3},
 		{"q8b32, mapped, load", "llama.cpp Q8_0", fails, 0.3},
 		{"q8b32, mapped, peak memory", "llama.cpp Q8_0", fails, 200. / 190},

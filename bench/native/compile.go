@@ -20,6 +20,9 @@ func (t *toolbox) compile(ctx context.Context, e *engine) (string, error) {
 		return "", err
 	}
 	argv := []string{"-O3", "-march=native", "-pthread", filepath.Join(t.peers, e.program), "-lm"}
+	if e.shared {
+		argv = append(argv, "-shared", "-fPIC")
+	}
 	hash := sha256.Sum256(source)
 	name := e.program + "-" + hex.EncodeToString(hash[:6])
 	if e.environment != "" {

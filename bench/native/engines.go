@@ -13,6 +13,10 @@ const (
 	machine  = "machine" // not an engine: what the machine itself can do
 )
 
+// int8Activations is the variant of our forms that multiplies by activations of
+// 8 bits: faster, with tokens that may change.
+const int8Activations = "int8"
+
 // published4 is the GGUF that the checkpoint was published as, in Q4_1: the very
 // weights, which another pass through a quantiser would change.
 const published4 = "smollm2.gguf"
@@ -50,6 +54,10 @@ type engine struct {
 	leftOut map[string]string
 	// rounds limits the number of repetitions of slow engines; 0 is no limit.
 	rounds int
+	// fewer does so for forms that no goal is about.
+	fewer map[string]int
+	// shared means a library instead of a program.
+	shared bool
 	// seconds is what a short sample takes on one thread, for the estimate
 	// before the first run.
 	seconds float64
@@ -61,16 +69,18 @@ func (e *engine) interpreted() bool { return strings.HasSuffix(e.program, ".py")
 // engines is everyone who takes part.
 var engines = []*engine{
 	{
-		name: ours, seconds: 3,
+		name: ours, seconds: 3, fewer: map[string]int{"q4b32": 1},
 		forms: []form{
 			{"bf16", class16, "bf16", ""},
 			{"q8b32", class8, "q8b32", ""},
+			{"q8b32+int8", class8, "q8b32", int8Activations},
 			{"q4b32m", class4, "q4b32m", ""},
+			{"q4b32m+int8", class4, "q4b32m", int8Activations},
 			{"q4b32", class4, "q4b32", ""},
 		},
 	},
 	{
-		name: llamaCpp, environment: "llamacpp", program: "llamacpp.c", seconds: 4.5,
+		name: llamaCpp, environment: "llamacpp", program: "llamacpp.c", seconds: 4.5, fewer: map[string]int{"Q4_K_M": 2},
 		forms: []form{
 			{"bf16", class16, "gguf/bf16.gguf", ""},
 			{"Q8_0", class8, "gguf/Q8_0.gguf", ""},

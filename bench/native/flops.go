@@ -14,3 +14,10 @@ func prefillFlops(c *llama.Config, n int) float64 {
 	head := h * float64(c.VocabSize) / float64(n)
 	return 2 * (layers + head)
 }
+
+// weights returns how many weights a token is multiplied by: those of the
+// matrices of all layers and of the head.
+func weights(c *llama.Config) float64 {
+	h, q, kv := float64(c.HiddenSize), float64(c.NumAttentionHeads*c.HeadDim), float64(c.NumKeyValueHeads*c.HeadDim)
+	return float64(c.NumHiddenLayers)*(2*h*q+2*h*kv+3*h*float64(c.IntermediateSize)) + h*float64(c.VocabSize)
+}

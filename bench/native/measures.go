@@ -25,6 +25,16 @@ const (
 	keyRead         = "read"          // ours: plain reads of the weights, same pages, same process
 	keyRatio        = "ratio"         // ours: bytes that decode reads over that
 	keyBytes        = "bytes"         // ours: that a token reads
+	keyCode         = "code"          // ours: decode of code that is given back with changes, without drafts
+	keyCodeDraft    = "code_draft"    // and with them
+	keyRewrite      = "rewrite"       // ours: decode of a text that is given back with changes, without drafts
+	keyRewriteDraft = "rewrite_draft" // and with them
+	keyProse        = "prose"         // ours: decode of an explanation, without drafts
+	keyProseDraft   = "prose_draft"   // and with them
+	keyBatchOne     = "batch_one"     // ours: decode with one session
+	keyBatch        = "batch"         // ours: decode with eight, all their tokens
+	keyEmulated     = "emulated"      // ours: decode under an emulator
+	keyInstructions = "instructions"  // ours: executed there for a token, over the weights
 	keyFMA          = "fma"           // machine: f32 operations, a fused multiply-add being two
 	keyPrefillFlops = "prefill_flops" // machine: operations of a token of prefill
 	keyReadHuge     = "read_huge"     // machine: plain reads, 2 MiB pages
@@ -39,4 +49,10 @@ var measures = []measure{
 	{keyLoad, "Load", "ms", 1e3, true, 1},
 	{keyMemory, "Peak memory", "MB", 1e-6, true, 0},
 	{keyBusy, "Decode, one processor taken", "tokens/s", 1, false, 1},
+	{keyBatch, "Decode, eight sessions together", "tokens/s", 1, false, 1},
+	{keyCodeDraft, "Decode with drafts, code given back", "tokens/s", 1, false, 1},
+	{keyRewriteDraft, "Decode with drafts, text given back", "tokens/s", 1, false, 1},
+	{keyProseDraft, "Decode with drafts, nothing repeats", "tokens/s", 1, false, 1},
+	{keyEmulated, "Decode under QEMU as Skylake-Client", "tokens/s", 1, false, 2},
+	{keyInstructions, "Instructions a weight there, AVX2", "1", 1, true, 3},
 }

@@ -95,8 +95,9 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	list(&threads, "threads", "numbers of threads (default 1 and all processors)")
 	list(&o.modes, "modes", "our modes: mapped, huge (default both)")
 	f.IntVar(&o.rounds, "rounds", 5, "repetitions of everything; slow engines have fewer")
-	f.IntVar(&o.deepRounds, "deep", 2, "repetitions of the long context and of the taken processor")
+	f.IntVar(&o.deepRounds, "deep", 2, "repetitions of what is not the short sample: the long context, the taken processor, drafts, eight sessions, the emulator")
 	f.BoolVar(&o.avx2, "avx2", true, "our decoding with AVX2 forced")
+	f.BoolVar(&o.emulated, "emulator", true, "our decoding under "+emulator+" as "+emulatedCPU)
 	f.Uint64Var(&o.seed, "seed", 1, "of the order of samples")
 	f.IntVar(&o.tries, "tries", 3, "tries of a sample that was disturbed")
 	f.DurationVar(&o.patience, "wait", 20*time.Second, "how long a sample waits for a quiet machine")
@@ -269,7 +270,7 @@ func (r *rig) prepare(ctx context.Context, cache string, tools *toolbox) error {
 		return err
 	}
 	r.flops = prefillFlops(config, prefill)
-	r.taker = &taker{tries: r.tries, tools: tools, library: library, tokenizer: tokenizer, self: self, infer: r.infer}
+	r.taker = &taker{tries: r.tries, tools: tools, library: library, tokenizer: tokenizer, self: self, infer: r.infer, weights: weights(config)}
 	return nil
 }
 

@@ -28,6 +28,9 @@ func inferFirst(ctx context.Context, infer string, r *request, x *sample) (own t
 	if r.Mode == modeHuge {
 		argv = append(argv, "--huge")
 	}
+	if r.Variant != "" {
+		argv = append(argv, "--activations", r.Variant)
+	}
 	if r.ISA != "" {
 		argv = append(argv, "--isa", r.ISA)
 	}

@@ -13,6 +13,9 @@ const (
 	taskShort = "short" // start, first token, memory, prefill, decode
 	taskDeep  = "deep"  // decode in a long context
 	taskBusy  = "busy"  // decode while another process takes one processor
+	taskDraft = "draft" // decode with and without drafts, where text repeats and where not
+	taskBatch = "batch" // decode with one session and with eight
+	taskQEMU  = "qemu"  // decode under an emulator
 	taskPeak  = "peak"  // the machine's own limits
 )
 
@@ -70,6 +73,7 @@ type planOptions struct {
 	rounds, deepRounds int
 	modes              []string
 	avx2               bool // ours also with AVX2 forced
+	emulated           bool // ours also under an emulator
 	seed               uint64
 }
 
@@ -86,7 +90,16 @@ func configs(picked []*engine, o *planOptions) []config {
 				}
 				for _, m := range o.modes {
 					c.Mode = m
-					all = append(all, c)
+					if f.variant == "" || m == modeHuge {
+						all = append(all, c)
+					}
+				}
+				if o.emulated && f.name == "q8b32" && t == 1 {
+					c.Mode = modeEmulated
+					all = append(all, c, config{Engine: ours, Form: emulatedForm, Class: class32, Mode: modeEmulated, Threads: 1})
+				}
+				if f.variant != "" {
+					continue
 				}
 				if o.avx2 && slices.Contains(o.modes, modeHuge) {
 					c.Mode, c.ISA = modeHuge, "avx2"
@@ -118,8 +131,7 @@ func plan(picked []*engine, o *planOptions) []item {
 			groups[name] = append(groups[name], i)
 		}
 		for _, c := range all {
-			e := engineNamed(c.Engine)
-			if e.rounds > 0 && round >= e.rounds {
+			if most := roundsOf(c); most > 0 && round >= most {
 				continue
 			}
 			if c.ISA != "" && round >= forcedRounds {
@@ -139,22 +151,48 @@ func plan(picked []*engine, o *planOptions) []item {
 	return items
 }
 
+// roundsOf returns how often a config is measured at most; 0 is no limit.
+func roundsOf(c config) int {
+	e := engineNamed(c.Engine)
+	return cmp.Or(e.fewer[c.Form], e.rounds)
+}
+
+// batched are the forms of ours whose sessions are measured together, and whose
+// drafts are: one of each kind, with the activations that keep the bits.
+var batched = []string{"bf16", "q8b32", "q4b32m"}
+
+// crowded are the peers beside which ours stands while another process takes a
+// processor: 8-bit forms, whose threads wait in different ways.
+var crowded = []string{"llama.cpp Q8_0", "ONNX Runtime GenAI int8", "OpenVINO GenAI Q8_0"}
+
 // tasks returns what a config does in a round.
 func tasks(c config, o *planOptions, round int) []string {
 	switch {
 	case c.Engine == machine:
 		return []string{taskPeak}
+	case c.Mode == modeEmulated:
+		if round < o.deepRounds {
+			return []string{taskQEMU}
+		}
+		return nil
 	case c.ISA != "":
 		return []string{taskShort}
 	}
 	t := []string{taskShort}
-	if round < o.deepRounds && (round == 0 || engineNamed(c.Engine).rounds == 0) {
-		t = append(t, taskDeep)
-		// What another process costs concerns those who use all processors: ours
-		// in its fastest mode, and a peer whose threads spin.
-		if c.Threads > 1 && (c.Engine == llamaCpp && c.Form == "Q8_0" || c.Mode == modeHuge) {
-			t = append(t, taskBusy)
-		}
+	if round >= o.deepRounds || round > 0 && roundsOf(c) > 0 {
+		return t
+	}
+	if c.Engine == ours && !slices.Contains(batched, c.Form) {
+		return t
+	}
+	t = append(t, taskDeep)
+	fastest := c.Mode == modeHuge
+	// What another process costs concerns those who use all processors.
+	if c.Threads > 1 && (fastest || slices.Contains(crowded, c.name())) {
+		t = append(t, taskBusy)
+	}
+	if fastest {
+		t = append(t, taskDraft, taskBatch)
 	}
 	return t
 }
@@ -183,6 +221,8 @@ func estimate(items []item, before []sample) time.Duration {
 			s *= 0.9
 		case i.Task == taskBusy:
 			s *= 0.5
+		case i.Task == taskQEMU:
+			s *= 9
 		}
 		if i.Threads > 1 {
 			s *= 0.65

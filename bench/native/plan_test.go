@@ -16,7 +16,7 @@ func testPlan(t *testing.T, s selection, o *planOptions) []item {
 }
 
 func TestPlan(t *testing.T) {
-	o := &planOptions{threads: []int{1, 2}, rounds: 5, deepRounds: 2, modes: []string{modeMapped, modeHuge}, avx2: true, seed: 1}
+	o := &planOptions{threads: []int{1, 2}, rounds: 5, deepRounds: 2, modes: []string{modeMapped, modeHuge}, avx2: true, emulated: true, seed: 1}
 	items := testPlan(t, selection{}, o)
 	seen := map[item]int{}
 	counts := map[string]int{}
@@ -38,6 +38,9 @@ func TestPlan(t *testing.T) {
 	for name, want := range map[string]int{
 		"leveret bf16 huge short": 10, "leveret bf16 mapped deep": 4, "leveret bf16 huge avx2 short": 6, "leveret bf16 huge avx2 deep": 0,
 		"leveret bf16 huge busy": 2, "leveret bf16 mapped busy": 0, "llama.cpp Q8_0 busy": 2, "llama.cpp Q4_0 busy": 0,
+		"leveret q8b32 huge draft": 4, "leveret q8b32 mapped draft": 0, "leveret q4b32m huge batch": 4, "leveret q4b32 huge batch": 0,
+		"leveret q4b32 huge short": 2, "leveret q8b32+int8 huge short": 10, "leveret q8b32+int8 mapped short": 0, "leveret q8b32+int8 huge deep": 0,
+		"leveret q8b32+int8 huge avx2 short": 0, "leveret f32 emulated qemu": 2, "leveret q8b32 emulated qemu": 2, "leveret q8b32 emulated short": 0,
 		"PyTorch eager f32 short": 4, "machine - peak": 10,
 	} {
 		if counts[name] != want {
@@ -98,7 +101,7 @@ func TestPick(t *testing.T) {
 		return list
 	}
 	got := names(selection{engines: []string{"Leveret", "llamacpp"}, forms: []string{"8-bit", "q4_0"}})
-	if want := []string{"leveret q8b32", "llama.cpp Q8_0", "llama.cpp Q4_0", "machine -"}; !slices.Equal(got, want) {
+	if want := []string{"leveret q8b32", "leveret q8b32+int8", "llama.cpp Q8_0", "llama.cpp Q4_0", "machine -"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for _, bad := range []selection{{engines: []string{"none"}}, {forms: []string{"Q9"}}, {engines: []string{"mistral.rs"}, forms: []string{"q8b32"}}} {

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ const (
 	shortContext = 128  // before the tokens whose rate counts
 	deepContext  = 2048 // before them in a long context
 	decodeTokens = 128  // generated, the first not counted
+	draftTokens  = 96   // generated with and without drafts
+	batchTokens  = 64   // generated in each of several sessions
+	batchSize    = 8    // sessions
 )
 
 // words returns a prompt of n tokens and its text: arbitrary words of the
@@ -77,9 +81,51 @@ func steps(t *bpe.Tokenizer, task string, tokens bool) ([]step, int, error) {
 	case taskDeep:
 		list[0].Tokens = 4 // to warm up
 		err = addWords("deep", deepContext, decodeTokens, 4)
+	case taskDraft:
+		list[0].Tokens = 4
+		// Twice each in turns; the better of two counts.
+		for range 2 {
+			for _, p := range draftPrompts {
+				ids := t.Encode(p.text, &bpe.EncodeOptions{AddSpecial: true, ParseSpecial: true})
+				add(p.key, ids, p.text, draftTokens)
+				add(p.key+"_draft", ids, p.text, draftTokens)
+				list[len(list)-1].Draft = true
+			}
+		}
+	case taskBatch:
+		list[0].Tokens = 4
+		for range 2 {
+			err = errors.Join(err, addWords(keyBatchOne, shortContext, batchTokens, 6), addWords(keyBatch, shortContext, batchTokens, 6))
+			list[len(list)-1].Sessions = batchSize
+		}
 	case taskBusy:
 		list[0].Tokens = 4
 		err = addWords("busy", shortContext, decodeTokens, 5)
 	}
 	return list, context, err
+}
+
+// draftPrompts are conversations whose answers give back much of the prompt, and
+// one whose answer does not.
+var draftPrompts = []struct{ key, text string }{
+	{keyCode, conversation("Add type hints to this code and return all of it:\n" + `def read_config(path):
+    with open(path) as f:
+        data = json.load(f)
+    for key in ("name", "version", "author"):
+        if key not in data:
+            raise ValueError(f"{path}: no {key}")
+    return data
+
+def write_config(path, data):
+    with open(path, "w") as f:
+        json.dump(data, f, indent=2)
+`)},
+	{keyRewrite, conversation("Rewrite this text, correcting any errors:\n" +
+		"The city council met on Tuesday to discuss the new bridge over the river Alder. The bridge, which will cost 14 million crowns, is to replace the ferry that has carried passengers since 1921. Council member Petra Lind said that the bridge would shorten the way to the hospital by twenty minutes. Her colleague Jonas Berg objected that the ferry was part of the town's history and asked that it be kept for tourists in the summer. The council decided to begin construction in March and to keep the ferry in operation until the bridge is open. A public hearing will take place on the ninth of January in the town hall.")},
+	{keyProse, conversation("Explain how rain forms.")},
+}
+
+// conversation spells a user's message as the checkpoint's chat template does.
+func conversation(message string) string {
+	return "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n<|im_start|>user\n" + message + "<|im_end|>\n<|im_start|>assistant\n"
 }

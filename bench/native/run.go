@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -122,6 +123,18 @@ func values(x *sample, events []event, started float64, interpreted bool) error 
 	if !ended {
 		return errors.New("the program ended before its end")
 	}
+	return sameTokens(events)
+}
+
+// sameTokens holds the tokens with drafts against those without.
+func sameTokens(events []event) error {
+	for _, a := range events {
+		for _, b := range events {
+			if a.Event == "step" && a.Name+"_draft" == b.Name && !slices.Equal(a.IDs, b.IDs) {
+				return fmt.Errorf("%s: drafts changed the tokens", a.Name)
+			}
+		}
+	}
 	return nil
 }
 
@@ -166,6 +179,8 @@ func (x *sample) step(e event, started, begin float64, interpreted bool) {
 		}
 	case "busy":
 		x.Values[keyBusy] = rate
+	case keyCode, keyCodeDraft, keyRewrite, keyRewriteDraft, keyProse, keyProseDraft, keyBatchOne, keyBatch:
+		best(e.Name, rate)
 	}
 }
 

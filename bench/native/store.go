@@ -27,7 +27,7 @@ type header struct {
 }
 
 // rigVersion changes with what samples mean.
-const rigVersion = 1
+const rigVersion = 2
 
 // same reports whether rows of both headers may stand together.
 func (h header) same(o header) bool {

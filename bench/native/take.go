@@ -23,6 +23,7 @@ type taker struct {
 	tokenizer *bpe.Tokenizer
 	self      string // this binary
 	infer     string
+	weights   float64 // of the checkpoint
 }
 
 // take takes one sample. An error is one of the rig; what goes wrong with the
@@ -55,6 +56,9 @@ func (t *taker) take(ctx context.Context, i item) (sample, error) {
 func (t *taker) runner(ctx context.Context, e *engine, i item) (func(*sample) (time.Duration, error), error) {
 	if why := e.leftOut[i.Form]; why != "" {
 		return nil, errors.New(why)
+	}
+	if i.Task == taskQEMU {
+		return t.emulated(ctx, i)
 	}
 	var f form
 	for _, g := range e.forms {

@@ -16,6 +16,8 @@ func TestWorker(t *testing.T) {
 	dir := testmodel.Tiny(t, t.TempDir(), testmodel.TinyOptions{})
 	r := &request{Model: dir, Threads: 1, Mode: modeHuge, ISA: "portable", Context: 40, Steps: []step{
 		{Name: "first", IDs: []int{1, 2, 3}, Tokens: 8}, {Name: "decode", IDs: []int{4, 5}, Tokens: 4}, {Name: "prefill", IDs: make([]int, 16), Tokens: 1},
+		{Name: keyBatch, IDs: []int{6, 7, 8, 9}, Tokens: 5, Sessions: 3},
+		{Name: keyCode, IDs: []int{6, 7, 8, 6, 7, 8, 6}, Tokens: 20}, {Name: keyCodeDraft, IDs: []int{6, 7, 8, 6, 7, 8, 6}, Tokens: 20, Draft: true},
 	}}
 	arg, err := r.jsonArg()
 	if err != nil {
@@ -33,7 +35,7 @@ func TestWorker(t *testing.T) {
 	if err := values(&x, events, 0, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{keyLoad, keyDecode, keyPrefill, keyRead, keyRatio, keyBytes, keyMemory} {
+	for _, key := range []string{keyLoad, keyDecode, keyPrefill, keyRead, keyRatio, keyBytes, keyMemory, keyBatch, keyCode, keyCodeDraft} {
 		if x.Values[key] <= 0 {
 			t.Errorf("%s: %v", key, x.Values[key])
 		}
@@ -73,6 +75,7 @@ func TestSteps(t *testing.T) {
 		taskShort: {[]int{5, 128, 512, 512, len(reference.Chat.IDs)}, 513},
 		taskDeep:  {[]int{5, 2048}, 2176},
 		taskBusy:  {[]int{5, 128}, 256},
+		taskBatch: {[]int{5, 128, 128, 128, 128}, 192},
 	} {
 		list, context, err := steps(model.Tokenizer(), task, true)
 		if err != nil {
@@ -87,10 +90,10 @@ func TestSteps(t *testing.T) {
 				t.Errorf("%s: step %s has a prompt of %d tokens", task, s.Name, len(s.IDs))
 			}
 		}
-		// No prompt begins like another.
+		// No prompt begins like another, but those of pairs.
 		for i, a := range list {
 			for _, b := range list[i+1:] {
-				if a.IDs[0] == b.IDs[0] {
+				if a.IDs[0] == b.IDs[0] && task != taskBatch {
 					t.Errorf("%s: %s and %s begin alike", task, a.Name, b.Name)
 				}
 			}
