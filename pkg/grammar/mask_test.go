@@ -122,7 +122,8 @@ func TestWalksOfTools(t *testing.T) {
 		validators[tool.Name] = validator(t, string(tool.Schema))
 	}
 	for i, v := range vocabularies {
-		for n := 0; n < walks[i]; {
+		n := 0
+		for n < walks[i] {
 			set := make([]Tool, 1+r.IntN(5))
 			for i, k := range r.Perm(len(tools))[:len(set)] {
 				set[i] = tools[k]
@@ -148,6 +149,7 @@ func TestWalksOfTools(t *testing.T) {
 				}
 			}
 		}
+		t.Logf("%d walks with %d tokens", n, v.Size())
 	}
 }
 
