@@ -32,6 +32,7 @@ func enqueue(c *CPU, t *Thread, q queueing) {
 		account(to)
 		to.run.Wake(&t.sched)
 		if to.run.Preempts(&t.sched, &running.sched) {
+			to.preempted = true
 			poke(c, to)
 			return
 		}
@@ -102,6 +103,9 @@ func account(c *CPU) {
 // limitSlice sees to it that a timer interrupt comes when the slice of what
 // runs is over; nothing is to be done while nobody waits.
 func limitSlice(c *CPU) {
+	if c.armed <= c.since+runq.MinSlice {
+		return
+	}
 	s := c.run.Slice(&c.cur.sched)
 	if s != 0 && c.armed > c.since+s {
 		arm(c, c.since+s)
@@ -137,6 +141,7 @@ func switchTo(c *CPU, t *Thread) {
 // schedule gives the processor to the next thread: the current one waits, or
 // is in the run queue already.
 func schedule(c *CPU) {
+	c.preempted = false
 	account(c)
 	e := c.run.Take()
 	if e == nil {
@@ -192,14 +197,16 @@ func preempt(c *CPU, t *Thread) {
 		}
 		return
 	}
-	account(c)
-	first := c.run.First()
-	if first == nil {
-		return
-	}
-	if !c.run.SliceOver(&t.sched) && !c.run.Preempts(first, &t.sched) {
-		limitSlice(c)
-		return
+	if !c.preempted { // who set it has decided
+		first := c.run.First()
+		if first == nil {
+			return
+		}
+		account(c)
+		if !c.run.SliceOver(&t.sched) && !c.run.Preempts(first, &t.sched) {
+			limitSlice(c)
+			return
+		}
 	}
 	t.preempted++
 	c.run.PutBack(&t.sched)

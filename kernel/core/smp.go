@@ -104,6 +104,7 @@ func apMain(c *CPU) {
 	startTimer()
 	initVector(c)
 	initCPUNumber(c)
+	initTracing()
 	initIdle(c)
 	c.since = nowNS()
 	schedule(c)

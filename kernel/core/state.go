@@ -26,10 +26,10 @@ type CPU struct {
 	armed        uint64 // when the timer will interrupt
 	since        uint64 // when cur was last charged for its time
 	switches     uint64
+	preempted    bool // another thread should run: no need to look
 	apic, number uint64
 	nmis         uint64
 	mm           space.Local
-	_            [8]byte
 	faultFrame   [192]byte // of a fault in user_amd64.s
 	timers       timers.Queue
 	run          runq.Queue

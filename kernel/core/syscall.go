@@ -122,6 +122,8 @@ func tracedSyscall(c *CPU, t *Thread) {
 	}
 	n := uint64(uint32(t.AX))
 	puts("core: ")
+	putdec(nowNS() / 1000)
+	puts(" ")
 	putdec(uint64(t.TID))
 	puts(" ")
 	if n < maxSyscall && len(systab[n].name) != 0 {

@@ -211,3 +211,9 @@ locked:
 	MOVQ	(DX), CX
 	CALL	CX
 	JMP	·resume(SB)
+
+// func tracedEntry() uint64: the address of syscallEntryTraced.
+TEXT ·tracedEntry(SB),NOSPLIT,$0-8
+	LEAQ	·syscallEntryTraced(SB), AX
+	MOVQ	AX, ret+0(FP)
+	RET

@@ -2,6 +2,8 @@
 
 package main
 
+import "github.com/leveret-os/leveret/kernel/core/x86"
+
 // idleProcess holds the threads that run when no other can.
 var idleProcess *Process
 
@@ -18,6 +20,7 @@ func initThreads(c *CPU) {
 	initHypercalls()
 	initVector(c)
 	initCPUNumber(c)
+	initTracing()
 	initVDSO()
 	idleProcess = newProcess(c, nil, true)
 	servicesProcess = newProcess(c, servicesSpace, true)
@@ -26,4 +29,14 @@ func initThreads(c *CPU) {
 	}
 	processes = nil // neither is anybody's to see
 	initFiles(c, servicesProcess.files)
+}
+
+func tracedEntry() uint64
+
+// initTracing makes this processor's system calls enter where they are
+// printed, if strace=1 is on the command line.
+func initTracing() {
+	if traceSys {
+		x86.Wrmsr(msrLSTAR, tracedEntry())
+	}
 }

@@ -26,8 +26,8 @@ func mulshift(a, b uint64) uint64 {
 	return hi<<32 | lo>>32
 }
 
-// nowNS returns the time since boot.
-func nowNS() uint64 { return mulshift(x86.Rdtsc()-tscBase, tscMul) }
+// nowNS returns the time since boot. In time_amd64.s.
+func nowNS() uint64
 
 // initTime finds out how fast the TSC and the local APIC's timer run, and the
 // time of day. It takes some 2 ms, less when tsc_early_khz= tells.

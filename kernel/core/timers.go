@@ -61,6 +61,7 @@ func timerIRQ(c *CPU) {
 	cur := c.cur
 	if c.run.Len() != 0 && (cur == c.idleT || c.run.SliceOver(&cur.sched)) {
 		cur.work |= workResched
+		c.preempted = cur != c.idleT
 	}
 	next := c.timers.Next()
 	if s := c.run.Slice(&cur.sched); s != 0 && cur != c.idleT && c.since+s < next {

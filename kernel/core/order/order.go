@@ -113,6 +113,10 @@ func (t *Tree) Remove(n *Node) {
 	}
 	n.in = false
 	t.length--
+	if t.length == 0 {
+		t.root, t.first = nil, nil
+		return
+	}
 	if t.first == n {
 		t.first = n.next()
 	}
