@@ -97,7 +97,7 @@ func cloneThread(c *CPU, t *Thread, flags, sp, parentTID, childTID, tls uint64) 
 	n.mask = t.mask
 	n.parent = t.parent
 	n.affinity = t.affinity
-	n.name = t.name
+	copyName(&n.name, &t.name)
 	n.sched.SetPolicy(t.sched.Policy, t.sched.Priority, t.sched.Nice)
 	n.sched.VRuntime = t.sched.VRuntime
 	saveFull(t)

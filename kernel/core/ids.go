@@ -204,7 +204,7 @@ func sysPrctl(c *CPU, t *Thread) {
 				break
 			}
 		}
-		t.name = name
+		copyName(&t.name, &name)
 	case unix.PR_GET_NAME:
 		if !copyOut(c, t.SI, unsafe.Pointer(&t.name), 16) {
 			t.AX = eFAULT

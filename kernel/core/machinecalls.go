@@ -139,8 +139,8 @@ func hyperStartInit(c *CPU, t *Thread) {
 // word.
 func nameThread(t *Thread, w *words) {
 	n := 0
-	for _, b := range w.bytes {
-		switch {
+	for i := range w.bytes { // not a range over values, which copies them all
+		switch b := w.bytes[i]; {
 		case b == 0:
 			return
 		case b == '/':
@@ -205,7 +205,7 @@ func hyperProcessInfo(c *CPU, t *Thread) {
 	for l := range p.limits {
 		i.Limits[l][0], i.Limits[l][1] = p.limits[l].Cur, p.limits[l].Max
 	}
-	i.Name = p.first.name
+	copyName(&i.Name, &p.first.name)
 	l := &p.layout
 	i.StackStart, i.AuxStart, i.AuxEnd = l.stack, l.auxStart, l.auxEnd
 	i.ArgStart, i.EnvEnd = l.words, l.wordsEnd
@@ -272,7 +272,7 @@ func hyperThreadInfo(c *CPU, t *Thread) {
 		Switches: o.switches, Preempted: o.preempted, Pending: o.pending, Blocked: o.mask,
 		Nice: int32(o.sched.Nice), Policy: int32(o.sched.Policy),
 	}
-	i.Name = o.name
+	copyName(&i.Name, &o.name)
 	answer(c, t, t.SI, t.DX, unsafe.Pointer(&i), uint64(unsafe.Sizeof(i)))
 }
 

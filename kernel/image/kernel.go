@@ -25,7 +25,7 @@ func Kernel(core io.ReaderAt, services []byte) ([]byte, Summary, error) {
 	if err != nil {
 		return nil, sum, err
 	}
-	if err := l.checkCalls(); err != nil {
+	if err := l.check(); err != nil {
 		return nil, sum, err
 	}
 	if sum.LoadsOfG, err = l.removeLoadsOfG(); err != nil {

@@ -3,6 +3,7 @@ package image
 import (
 	"cmp"
 	"debug/elf"
+	"debug/gosym"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type segment struct {
 type function struct {
 	name       string
 	addr, size uint64
+	assembly   bool
 }
 
 // linked is core as the toolchain linked it.
@@ -68,11 +70,35 @@ func readLinked(r io.ReaderAt) (*linked, error) {
 	for _, s := range symbols {
 		l.symbols[s.Name] = s.Value
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC {
-			l.functions = append(l.functions, function{s.Name, s.Value, s.Size})
+			l.functions = append(l.functions, function{name: s.Name, addr: s.Value, size: s.Size})
 		}
 	}
 	slices.SortFunc(l.functions, func(a, b function) int { return cmp.Compare(a.addr, b.addr) })
-	return l, nil
+	return l, l.findAssembly(f)
+}
+
+// findAssembly tells the functions that are not the compiler's by their source
+// files.
+func (l *linked) findAssembly(f *elf.File) error {
+	section := f.Section(".gopclntab")
+	if section == nil {
+		return fmt.Errorf("%w: no .gopclntab", ErrLinked)
+	}
+	data, err := section.Data()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrLinked, err)
+	}
+	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, f.Section(".text").Addr))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrLinked, err)
+	}
+	for i := range l.functions {
+		if ours(l.functions[i].name) {
+			file, _, _ := table.PCToLine(l.functions[i].addr)
+			l.functions[i].assembly = strings.HasSuffix(file, ".s")
+		}
+	}
+	return nil
 }
 
 // cut leaves out what only a runtime that runs would read, where it is the

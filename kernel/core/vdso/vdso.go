@@ -92,7 +92,7 @@ func Build(p, code unsafe.Pointer, size int, offsets *[Functions]uint64) {
 	g.segment(1, 2, 4, dynamicOffset, dynamicEntries*16, 8)
 
 	d := dynamicOffset
-	for _, e := range [...][2]uint64{
+	entries := [...][2]uint64{
 		{14, uint64(soname)}, // DT_SONAME
 		{4, uint64(hashOffset)},
 		{5, uint64(stringOffset)},
@@ -103,9 +103,10 @@ func Build(p, code unsafe.Pointer, size int, offsets *[Functions]uint64) {
 		{0x6ffffffc, uint64(defOffset)},     // DT_VERDEF
 		{0x6ffffffd, 2},                     // DT_VERDEFNUM
 		{0, 0},
-	} {
-		g.put64(d, e[0])
-		g.put64(d+8, e[1])
+	}
+	for i := range entries { // values would be copied by way of X0
+		g.put64(d, entries[i][0])
+		g.put64(d+8, entries[i][1])
 		d += 16
 	}
 	for i := 0; i < len(names); i++ {
