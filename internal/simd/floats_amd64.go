@@ -52,7 +52,35 @@ func dots(isa ISA, dst []float32, ldd int, w []float32, ldw, rows, cols int, x [
 		return
 	}
 	w = w[:(rows-1)*ldw+cols]
+	if isa == AVX512 && rows >= transposedRows && n >= transposedFrom && cols > 0 && cols <= transposedCols && cols%lanes == 0 {
+		done := dotsTransposed(dst, ldd, w, ldw, rows, cols, x, ldx, n)
+		if rows == done {
+			return
+		}
+		dst, w, rows = dst[done:], w[done*ldw:], rows-done
+	}
 	matrixProduct(isa, F32, dst, ldd, unsafe.Pointer(unsafe.SliceData(w)), 4*ldw, rows, cols, x, ldx, n)
+}
+
+// Short rows are transposed, some at a time, if there are enough rows of
+// activations to make that worth while.
+const (
+	transposedRows = 32
+	transposedCols = 128
+	transposedFrom = 12
+)
+
+// dotsTransposed is dots for a multiple of transposedRows; it returns which.
+func dotsTransposed(dst []float32, ldd int, w []float32, ldw, rows, cols int, x []float32, ldx, n int) int {
+	rows -= rows % transposedRows
+	dst = dst[:(n-1)*ldd+rows]
+	x = x[:(n-1)*ldx+cols]
+	var t [transposedRows * transposedCols]float32
+	for r := 0; r < rows; r += transposedRows {
+		transpose32AVX512(&t[0], &w[r*ldw], 4*ldw, cols)
+		dotsTransposedAVX512(&dst[r], ldd, &t[0], &x[0], ldx, n, cols)
+	}
+	return rows
 }
 
 // matrixProduct computes dst[j·ldd+r] = dot(row r of w, row j of x). Rows of w
@@ -80,10 +108,11 @@ func matrixProduct(isa ISA, f Float, dst []float32, ldd int, w unsafe.Pointer, s
 		block := max(weightsNear/max(stride, 1)&^3, 4)
 		acts := max(actsNear/(4*max(cols, 1))/actsAtLeast, 1) * actsAtLeast
 		for r := 0; r+4 <= rows; r += block {
-			fours := min(block, rows-r) / 4
+			part := rowsApart(stride, min(block, rows-r)/4, n)
 			for j := 0; j < n; j += acts {
-				tile(isa, f, at(d, j*ldd+r), ldd, unsafe.Add(w, r*stride), rowsApart(stride, fours, n),
+				tile(isa, f, at(d, j*ldd+r), ldd, unsafe.Add(w, r*stride), part,
 					at(a, j*ldx), ldx, min(acts, n-j), cols, 0, nil, nil, nil)
+				part.ahead = 0 // the weights are near now
 			}
 		}
 	}
@@ -105,7 +134,8 @@ type tileRows struct {
 
 // rowsApart returns 4·fours rows that are stride bytes apart. Long rows, and any
 // against few rows of activations, are read as four long streams: a four is of
-// rows far apart. Else it is of neighbours, whose products are stored together.
+// rows far apart. Else it is of neighbours, whose products are stored together;
+// they are prefetched while the four before them is multiplied.
 func rowsApart(stride, fours, n int) tileRows {
 	const few, long = 32, 4096
 	if n < few || stride > long {
@@ -115,7 +145,7 @@ func rowsApart(stride, fours, n int) tileRows {
 		}
 		return r
 	}
-	return tileRows{fours, 4, 1, 4 * stride, stride, 0}
+	return tileRows{fours, 4, 1, 4 * stride, stride, 4 * stride}
 }
 
 // ahead returns how far before their use rows that are stride bytes apart are

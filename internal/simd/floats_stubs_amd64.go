@@ -185,3 +185,13 @@ func readMemoryAVX512(p *byte, n int)
 
 // peakFMAAVX512 does n times 12 fused multiply-adds of whole registers. Benchmarks use it.
 func peakFMAAVX512(n int)
+
+// transpose32AVX512 computes dst[c·32+r] = column c of row r of w, stride bytes from row to row, for r < 32 and c < cols, a multiple of 16.
+//
+//go:noescape
+func transpose32AVX512(dst *float32, w *float32, stride int, cols int)
+
+// dotsTransposedAVX512 computes dst[j·ldd+r] = dot(row r of w, row j of x) for r < 32 and j < n. w is what transpose32AVX512 makes, cols a multiple of 16.
+//
+//go:noescape
+func dotsTransposedAVX512(dst *float32, ldd int, w *float32, x *float32, ldx int, n int, cols int)

@@ -137,3 +137,28 @@ func TestDotDefinition(t *testing.T) {
 		}
 	}
 }
+
+// TestDotsTransposed has short rows of weights, enough of them and of activations
+// for the path that transposes.
+func TestDotsTransposed(t *testing.T) {
+	for _, source := range sources {
+		r := rand.New(rand.NewPCG(11, 12))
+		for _, cols := range []int{16, 64, 80, 128} {
+			for _, rows := range []int{32, 35, 64, 100} {
+				for _, n := range []int{12, 13, 15, 16, 48} {
+					ldw, ldx, ldd := cols+32, cols+3, rows+1
+					w, x := make([]float32, rows*ldw), make([]float32, n*ldx)
+					source.fill(r, w)
+					source.fill(r, x)
+					want := make([]float32, n*ldd)
+					New(Portable).Dots(want, ldd, w, ldw, rows, cols, x, ldx, n)
+					for _, isa := range assembly(t) {
+						got := make([]float32, n*ldd)
+						New(isa).Dots(got, ldd, w, ldw, rows, cols, x, ldx, n)
+						compare(t, got, want)
+					}
+				}
+			}
+		}
+	}
+}

@@ -31,5 +31,7 @@ func main() {
 		readMemory(t)
 		peakFMA(t)
 	}
+	transpose()
+	dotsTransposed()
 	Generate()
 }
