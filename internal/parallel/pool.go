@@ -4,13 +4,15 @@
 // Workers spin for a moment after a job, since the next one follows at once
 // while a token is computed, and then park, so that an idle or crowded machine
 // loses nothing to them. Pieces are claimed one by one: where a worker gets no
-// processor the others do its share.
+// processor the others do its share. Whoever waits for a worker that lost its
+// processor in the middle of a piece parks too, and so leaves it its own.
 package parallel
 
 import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // spins is how often a waiting worker looks for a job before it parks, and
@@ -19,6 +21,10 @@ const (
 	spins  = 1 << 14
 	yields = 1 << 10
 )
+
+// patience is how long Run waits for the last pieces before it parks: longer than
+// a piece takes, shorter than another program keeps a processor.
+const patience = 200 * time.Microsecond
 
 // The fields of Pool.state: 20 bits of job number, twice pieceBits.
 const (
@@ -40,6 +46,8 @@ type Pool struct {
 	// claim, in one word so that nobody claims a piece of a job that has ended.
 	state   atomic.Uint64
 	done    atomic.Uint32
+	waiting atomic.Bool   // Run is parked
+	joined  chan struct{} // wakes it
 	parked  []atomic.Bool
 	wake    []chan struct{}
 	closing atomic.Bool
@@ -49,7 +57,7 @@ type Pool struct {
 // NewPool returns a pool of size workers (at least 1), the caller included.
 func NewPool(size int) *Pool {
 	size = max(size, 1)
-	p := &Pool{size: size, parked: make([]atomic.Bool, size), wake: make([]chan struct{}, size)}
+	p := &Pool{size: size, parked: make([]atomic.Bool, size), wake: make([]chan struct{}, size), joined: make(chan struct{}, 1)}
 	for w := 1; w < size; w++ {
 		p.wake[w] = make(chan struct{}, 1)
 		p.workers.Add(1)
@@ -86,9 +94,26 @@ func (p *Pool) Run(n int, f func(worker, piece int)) {
 		}
 	}
 	p.claim(0, job)
-	for i := 1; p.done.Load() != uint32(n); i++ {
-		if i%yields == 0 {
-			runtime.Gosched()
+	p.join(uint32(n))
+}
+
+// join returns when n pieces are done.
+func (p *Pool) join(n uint32) {
+	var since time.Time
+	for i := 1; p.done.Load() != n; i++ {
+		if i%yields != 0 {
+			continue
+		}
+		runtime.Gosched()
+		switch {
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) > patience:
+			p.waiting.Store(true)
+			// The last piece may have ended before the flag was seen.
+			if p.done.Load() != n || !p.waiting.CompareAndSwap(true, false) {
+				<-p.joined
+			}
 		}
 	}
 }
@@ -104,7 +129,10 @@ func (p *Pool) claim(worker int, job uint64) {
 		if p.state.CompareAndSwap(s, s+1) {
 			// The job cannot end before this piece does, so p.job is its own.
 			p.job(worker, int(next))
-			p.done.Add(1)
+			n := uint32(s >> pieceBits & pieceMask)
+			if p.done.Add(1) == n && worker != 0 && p.waiting.CompareAndSwap(true, false) {
+				p.joined <- struct{}{}
+			}
 		}
 	}
 }
