@@ -94,6 +94,13 @@ func (s *Space) mayGrow(a *vma.Area, addr, oldLength, newLength uint64) unix.Err
 
 // remapTo is Remap with MREMAP_FIXED or MREMAP_DONTUNMAP.
 func (s *Space) remapTo(l *Local, a *vma.Area, addr, oldLength, newLength, target uint64, fixed, keep bool) (uint64, unix.Errno) {
+	// all checks before anything is lost
+	if errno := s.mayGrow(a, addr, oldLength, newLength); errno != 0 {
+		return 0, errno
+	}
+	if keep && !s.mayAdd(newLength>>pageShift, isData(a.Prot, a.Flags)) {
+		return 0, unix.ENOMEM
+	}
 	if fixed {
 		if errno := s.clear(l, target, target+newLength); errno != 0 {
 			return 0, errno
@@ -108,12 +115,6 @@ func (s *Space) remapTo(l *Local, a *vma.Area, addr, oldLength, newLength, targe
 		}
 		oldLength = newLength
 		a = s.find(addr)
-	}
-	if errno := s.mayGrow(a, addr, oldLength, newLength); errno != 0 {
-		return 0, errno
-	}
-	if keep && !s.mayAdd(newLength>>pageShift, isData(a.Prot, a.Flags)) {
-		return 0, unix.ENOMEM
 	}
 	if !fixed {
 		if target != 0 && target <= s.ceiling-newLength && !s.near(target, target+newLength) {
