@@ -95,7 +95,7 @@ func (s *Space) mayGrow(a *vma.Area, addr, oldLength, newLength uint64) unix.Err
 // remapTo is Remap with MREMAP_FIXED or MREMAP_DONTUNMAP.
 func (s *Space) remapTo(l *Local, a *vma.Area, addr, oldLength, newLength, target uint64, fixed, keep bool) (uint64, unix.Errno) {
 	// all checks before anything is lost
-	if errno := s.mayGrow(a, addr, oldLength, newLength); errno != 0 {
+	if errno := s.mayGrow(a, addr, min(oldLength, newLength), newLength); errno != 0 {
 		return 0, errno
 	}
 	if keep && !s.mayAdd(newLength>>pageShift, isData(a.Prot, a.Flags)) {
