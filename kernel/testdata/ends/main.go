@@ -1,5 +1,5 @@
 // Command ends ends in the way that its argument says: a number is its exit
-// status, panic ends it by Go's panic, kill by SIGKILL.
+// status, panic ends it by Go's panic, kill by SIGKILL, and never is not an end.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -16,6 +17,8 @@ func main() {
 	case "kill":
 		fmt.Println(syscall.Kill(os.Getpid(), syscall.SIGKILL))
 		select {}
+	case "never":
+		time.Sleep(time.Hour)
 	default:
 		n, err := strconv.Atoi(how)
 		if err != nil {
