@@ -3,8 +3,10 @@
 //
 // Workers spin for a moment after a job, since the next one follows at once
 // while a token is computed, and then park, so that an idle or crowded machine
-// loses nothing to them. Pieces are claimed one by one: where a worker gets no
-// processor the others do its share. Whoever waits for a worker that lost its
+// loses nothing to them. Each worker has a run of neighbouring pieces, so that it
+// reads memory in one stream, and claims them one by one; who has done his own
+// takes the others' from the end: where a worker gets no processor they do its
+// share. Whoever waits for a worker that lost its
 // processor in the middle of a piece parks too, and so leaves it its own.
 package parallel
 
@@ -26,7 +28,7 @@ const (
 // a piece takes, shorter than another program keeps a processor.
 const patience = 200 * time.Microsecond
 
-// The fields of Pool.state: 20 bits of job number, twice pieceBits.
+// The fields of a share: 20 bits of job number, twice pieceBits.
 const (
 	pieceBits = 22
 	pieceMask = 1<<pieceBits - 1
@@ -35,16 +37,27 @@ const (
 // MaxPieces is the largest number of pieces of a job.
 const MaxPieces = pieceMask
 
-func jobOf(state uint64) uint64 { return state >> (2 * pieceBits) }
+// A share is a job's number, the end of a worker's pieces and the first of them
+// that is not claimed, in one word so that nobody claims a piece of a job that has
+// ended. It fills a cache line.
+type share struct {
+	atomic.Uint64
+	_ [56]byte
+}
+
+func jobOf(s uint64) uint64 { return s >> (2 * pieceBits) }
+
+func packShare(job uint64, end, next int) uint64 {
+	return job<<(2*pieceBits) | uint64(end)<<pieceBits | uint64(next)
+}
 
 // A Pool is a fixed set of workers, of which the caller of Run is one.
 // Run must not be called concurrently.
 type Pool struct {
-	size int
-	job  func(worker, piece int)
-	// state is the job's number, its count of pieces and the next piece to
-	// claim, in one word so that nobody claims a piece of a job that has ended.
-	state   atomic.Uint64
+	size    int
+	job     func(worker, piece int)
+	pieces  uint32 // of the job
+	shares  []share
 	done    atomic.Uint32
 	waiting atomic.Bool   // Run is parked
 	joined  chan struct{} // wakes it
@@ -57,7 +70,7 @@ type Pool struct {
 // NewPool returns a pool of size workers (at least 1), the caller included.
 func NewPool(size int) *Pool {
 	size = max(size, 1)
-	p := &Pool{size: size, parked: make([]atomic.Bool, size), wake: make([]chan struct{}, size), joined: make(chan struct{}, 1)}
+	p := &Pool{size: size, shares: make([]share, size), parked: make([]atomic.Bool, size), wake: make([]chan struct{}, size), joined: make(chan struct{}, 1)}
 	for w := 1; w < size; w++ {
 		p.wake[w] = make(chan struct{}, 1)
 		p.workers.Add(1)
@@ -83,13 +96,16 @@ func (p *Pool) Run(n int, f func(worker, piece int)) {
 	if n > MaxPieces {
 		panic("parallel: too many pieces")
 	}
-	p.job = f
+	p.job, p.pieces = f, uint32(n)
 	p.done.Store(0)
-	job := jobOf(p.state.Load()) + 1
-	p.state.Store(job<<(2*pieceBits) | uint64(n)<<pieceBits) // publishes job and done
-	job = jobOf(p.state.Load())
-	for w := 1; w < min(p.size, n); w++ {
-		if p.parked[w].Load() && p.parked[w].CompareAndSwap(true, false) {
+	job := jobOf(packShare(jobOf(p.shares[0].Load())+1, 0, 0))
+	next := 0
+	for w := range p.shares {
+		end := ((w+1)*n + p.size - 1) / p.size
+		p.shares[w].Store(packShare(job, end, next)) // publishes job, pieces and done
+		idle := w == 0 || next == end
+		next = end
+		if !idle && p.parked[w].Load() && p.parked[w].CompareAndSwap(true, false) {
 			p.wake[w] <- struct{}{}
 		}
 	}
@@ -118,22 +134,37 @@ func (p *Pool) join(n uint32) {
 	}
 }
 
-// claim runs pieces of the job until none is left.
+// claim runs pieces of the job until none is left: the worker's own from the
+// first on, then the others' from the last.
 func (p *Pool) claim(worker int, job uint64) {
-	for {
-		s := p.state.Load()
-		next := s & pieceMask
-		if jobOf(s) != job || next >= s>>pieceBits&pieceMask {
-			return
-		}
-		if p.state.CompareAndSwap(s, s+1) {
-			// The job cannot end before this piece does, so p.job is its own.
-			p.job(worker, int(next))
-			n := uint32(s >> pieceBits & pieceMask)
-			if p.done.Add(1) == n && worker != 0 && p.waiting.CompareAndSwap(true, false) {
-				p.joined <- struct{}{}
+	for i := range p.size {
+		s := &p.shares[(worker+i)%p.size]
+		for {
+			v := s.Load()
+			end, next := int(v>>pieceBits&pieceMask), int(v&pieceMask)
+			if jobOf(v) != job || next >= end {
+				break
+			}
+			piece := next
+			if i == 0 {
+				next++
+			} else {
+				end--
+				piece = end
+			}
+			if s.CompareAndSwap(v, packShare(job, end, next)) {
+				p.do(worker, piece)
 			}
 		}
+	}
+}
+
+// do runs a piece that the worker has claimed. The job cannot end before.
+func (p *Pool) do(worker, piece int) {
+	n := p.pieces
+	p.job(worker, piece)
+	if p.done.Add(1) == n && worker != 0 && p.waiting.CompareAndSwap(true, false) {
+		p.joined <- struct{}{}
 	}
 }
 
@@ -153,7 +184,7 @@ func (p *Pool) work(worker int) {
 // await waits for a job after the last one, first spinning, then parked.
 func (p *Pool) await(worker int, last uint64) (job uint64, ok bool) {
 	for i := 1; ; i++ {
-		if job = jobOf(p.state.Load()); job != last {
+		if job = jobOf(p.shares[worker].Load()); job != last {
 			return job, true
 		}
 		if p.closing.Load() {
@@ -163,7 +194,7 @@ func (p *Pool) await(worker int, last uint64) (job uint64, ok bool) {
 		case i%spins == 0:
 			p.parked[worker].Store(true)
 			// A job or Close that came before the flag was seen sends no wake-up.
-			if jobOf(p.state.Load()) == last && !p.closing.Load() || !p.parked[worker].CompareAndSwap(true, false) {
+			if jobOf(p.shares[worker].Load()) == last && !p.closing.Load() || !p.parked[worker].CompareAndSwap(true, false) {
 				<-p.wake[worker]
 			}
 		case i%yields == 0:
