@@ -1,6 +1,8 @@
 package object
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -202,19 +204,31 @@ func (o *heapObject) Punch(off, n int64) Errno {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	end := min(off+n, (o.size()+PageSize-1)&^(PageSize-1))
-	for off < end {
-		k := min(PageSize-off%PageSize, end-off)
-		switch {
-		case k < PageSize || off < int64(len(o.base)):
-			if e := o.clear(off, k); e != 0 {
-				return e
-			}
-		default:
-			o.drop(off / PageSize)
-		}
-		off += k
+	if off >= end {
+		return 0
 	}
-	return 0
+	// Whole pages that are held go; the rest of the base and the partial
+	// pages at both ends are cleared.
+	first, last := (off+PageSize-1)/PageSize, end/PageSize
+	for i := range o.pages {
+		if i >= first && i < last && i*PageSize >= int64(len(o.base)) {
+			o.drop(i)
+		}
+	}
+	for at := off; at < min(end, int64(len(o.base)+PageSize-1)&^(PageSize-1)); {
+		k := min(PageSize-at%PageSize, end-at)
+		if e := o.clear(at, k); e != 0 {
+			return e
+		}
+		at += k
+	}
+	if first > last {
+		return o.clear(off, end-off)
+	}
+	if e := o.clear(off, first*PageSize-off); e != 0 {
+		return e
+	}
+	return o.clear(last*PageSize, end-last*PageSize)
 }
 
 // Allocate implements Object.
@@ -240,16 +254,21 @@ func (o *heapObject) Find(off int64, whence int) (int64, Errno) {
 	if off < 0 || off >= size {
 		return 0, unix.ENXIO
 	}
-	for at := off; at < size; at = (at/PageSize + 1) * PageSize {
-		b, _ := o.bytes(at)
-		if (b != nil) == (whence == unix.SEEK_DATA) {
-			return at, 0
+	held := slices.Sorted(maps.Keys(o.pages))
+	based := func(i int64) bool { return i*PageSize < int64(len(o.base)) }
+	at := off / PageSize
+	if whence == unix.SEEK_HOLE {
+		for based(at) || o.pages[at] != nil {
+			at++
 		}
+	} else if !based(at) {
+		n, _ := slices.BinarySearch(held, at)
+		if n == len(held) || held[n]*PageSize >= size {
+			return 0, unix.ENXIO
+		}
+		at = held[n]
 	}
-	if whence == unix.SEEK_DATA {
-		return 0, unix.ENXIO
-	}
-	return size, 0
+	return min(max(off, at*PageSize), size), 0
 }
 
 // Release implements Object.
