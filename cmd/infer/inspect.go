@@ -105,6 +105,9 @@ func (i *inspectFlags) run(_ context.Context, c *console, args []string) error {
 	default:
 		return usagef("expected one checkpoint, found %d", len(args))
 	}
+	if args[0] == "" {
+		return usagef("the checkpoint's name is empty")
+	}
 	x, err := inspect(args[0])
 	if err != nil {
 		return err

@@ -116,3 +116,7 @@ func TestInspectOther(t *testing.T) {
 	}
 	invoke(t, "inspect", file).ok(t)
 }
+
+func TestInspectNothing(t *testing.T) {
+	invoke(t, "inspect", "").fails(t, statusUsage, "name is empty")
+}
