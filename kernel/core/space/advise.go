@@ -161,6 +161,10 @@ func (s *Space) adviseCollapse(l *Local, a *vma.Area, start, stop uint64) (uint6
 	}
 	block := (start + hugeMask) &^ hugeMask
 	if block+hugeSize > stop || block < start {
+		// nothing to do, but an area that can have no large page is refused
+		if a.Object != nil || s.Resident(a, Step) == 0 {
+			return start, unix.EINVAL
+		}
 		return stop, 0
 	}
 	if a.Object != nil {

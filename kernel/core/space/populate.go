@@ -60,7 +60,7 @@ func (s *Space) Populate(l *Local, from, end uint64, strict bool) (next uint64, 
 		}
 		stop := min(a.End, end)
 		if a.Prot == 0 || a.Flags&vma.OnFault != 0 {
-			if strict && a.Prot == 0 {
+			if strict && a.Flags&vma.OnFault == 0 {
 				return 0, unix.ENOMEM
 			}
 			at = stop
@@ -92,7 +92,7 @@ func populateError(r Result) unix.Errno {
 
 // advisePopulate is MADV_POPULATE_READ and MADV_POPULATE_WRITE.
 func (s *Space) advisePopulate(l *Local, addr, end uint64, write bool, from uint64) (uint64, unix.Errno) {
-	need := uint32(vma.Read | vma.Exec)
+	need := uint32(vma.Read)
 	if write {
 		need = vma.Write
 	}
