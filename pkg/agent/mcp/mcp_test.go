@@ -92,7 +92,7 @@ func TestAgentWithServer(t *testing.T) {
 			`{"name":"srv.hostile","arguments":{}}`,
 			`{"name":"done","arguments":{"answer":"ok"}}`,
 		}}
-		a, err := agent.New(m, s.Tools(), &agent.Options{SkipUnusable: true, ResultTokens: 500})
+		a, err := agent.New(m, s.Tools(), &agent.Options{SkipUnusable: true, ResultTokens: 500, CallTimeout: 5 * time.Minute})
 		must(t, err)
 		defer a.Close()
 		var skipped []string
