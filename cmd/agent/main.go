@@ -74,9 +74,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return statusError
 	}
 	defer s.close()
-	if o.root == "" && !o.readOnly {
-		note(errors.New("the current folder is for reading only; --root DIR gives the model one to write in"))
-	}
 	end, err := work(ctx, s.agent, o, stdout)
 	if err != nil {
 		note(err)

@@ -8,7 +8,7 @@ TEXT ·entry64(SB),NOSPLIT|NOFRAME,$0
 	MOVQ	AX, CR3
 	LEAQ	·area0+(AREA_SIZE-1)(SB), AX
 	ANDQ	$~(AREA_SIZE-1), AX
-	LEAQ	AREA_SIZE(AX), SP
+	LEAQ	(AREA_SIZE-64)(AX), SP // above it Go functions spill their arguments
 	LEAQ	AREA_G(AX), R14
 	MOVQ	AX, R12
 	ADDQ	$AREA_CPU, AX
@@ -36,7 +36,7 @@ TEXT ·apEntry(SB),NOSPLIT|NOFRAME,$0
 	MOVQ	$BOOT_PML4, AX
 	MOVQ	AX, CR3
 	MOVQ	·startArea(SB), AX
-	LEAQ	AREA_SIZE(AX), SP
+	LEAQ	(AREA_SIZE-64)(AX), SP // above it Go functions spill their arguments
 	LEAQ	AREA_G(AX), R14
 	ADDQ	$AREA_CPU, AX
 	MOVQ	SP, P_KSP(AX)

@@ -68,7 +68,7 @@ ring0:
 	MOVQ	F_SP(AX), SP
 	JMP	·userFault(SB)
 broken:	// no lock: it is held. The stack of the fault stays readable.
-	LEAQ	·panicStack+PANIC_STACK(SB), SP
+	LEAQ	·panicStack+(PANIC_STACK-64)(SB), SP
 	LEAQ	·panicG(SB), R14
 	MOVQ	AX, BX
 	MOVQ	P_SELF(GS), AX
@@ -102,11 +102,11 @@ TEXT ·paranoidEntry(SB),NOSPLIT|NOFRAME,$0
 	PUSHQ	R15
 	MOVQ	SP, BX
 	MOVQ	SP, R12
-	SUBQ	$48, SP
-	MOVUPS	X14, 0(SP)
-	MOVUPS	X15, 16(SP)
+	SUBQ	$112, SP // the lower 64 bytes are for what is called to spill its arguments
+	MOVUPS	X14, 64(SP)
+	MOVUPS	X15, 80(SP)
 	RDGSBASEQ	CX
-	MOVQ	CX, 32(SP)
+	MOVQ	CX, 96(SP)
 	ANDQ	$~(AREA_SIZE-1), R12
 	MOVQ	AREA_SELF(R12), AX
 	WRGSBASEQ	AX
@@ -125,11 +125,11 @@ run:
 	MOVQ	·paranoidFn(SB), DX
 	MOVQ	(DX), CX
 	CALL	CX
-	MOVQ	32(SP), CX
+	MOVQ	96(SP), CX
 	WRGSBASEQ	CX
-	MOVUPS	0(SP), X14
-	MOVUPS	16(SP), X15
-	ADDQ	$48, SP
+	MOVUPS	64(SP), X14
+	MOVUPS	80(SP), X15
+	ADDQ	$112, SP
 	POPQ	R15
 	POPQ	R14
 	POPQ	R13
@@ -162,7 +162,7 @@ TEXT ·panicEntry(SB),NOSPLIT|NOFRAME,$0
 	MOVQ	8(SP), BX
 	MOVQ	BP, CX
 	MOVQ	SP, DI
-	LEAQ	·panicStack+PANIC_STACK(SB), SP
+	LEAQ	·panicStack+(PANIC_STACK-64)(SB), SP
 	LEAQ	·panicG(SB), R14
 	XORPS	X15, X15
 	MOVQ	·panicFn(SB), DX
