@@ -176,3 +176,41 @@ func ExampleMatcher_Clone() {
 	// true true
 	// false
 }
+
+// A model that never wants to stop comes to an end, and a valid one.
+func ExampleMatcher_LimitTokens() {
+	g, err := grammar.Compile([]byte(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	v := bytesVocabulary()
+	m := g.NewMatcher(v)
+	fmt.Println("within 5:", errors.Is(m.LimitTokens(5), grammar.ErrLimit))
+	fmt.Println("within 16:", m.LimitTokens(16))
+	legal := make([]uint64, (v.Size()+63)/64)
+	for !m.Done() {
+		if err := m.Mask(legal); err != nil {
+			fmt.Println(err)
+			return
+		}
+		// The last letter before "{" that is legal, else the first of all tokens.
+		best := -1
+		for id := range v.Size() {
+			if legal[id/64]>>(id%64)&1 != 0 && (best < 0 || id >= 'a' && id <= 'z') {
+				best = id
+			}
+		}
+		if err := m.Accept(best); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Print(string(rune(best)))
+	}
+	fmt.Println("\nlimited:", m.Limited())
+	// Output:
+	// within 5: true
+	// within 16: <nil>
+	// {"text":"zzzzz"}
+	// limited: true
+}
