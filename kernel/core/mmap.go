@@ -157,7 +157,7 @@ func sysMincore(c *CPU, t *Thread) {
 		f.AX = failure(unix.EINVAL)
 		return
 	}
-	if begin >= userTop || n > userTop-begin {
+	if begin > userTop || n > userTop-begin {
 		f.AX = failure(unix.ENOMEM)
 		return
 	}

@@ -159,6 +159,9 @@ func (s *Space) adviseCollapse(l *Local, a *vma.Area, start, stop uint64) (uint6
 	if a.Flags&vma.NoHuge != 0 {
 		return start, unix.EINVAL
 	}
+	if first := (a.Start + hugeMask) &^ hugeMask; first+hugeSize > a.End {
+		return start, unix.EINVAL
+	}
 	block := (start + hugeMask) &^ hugeMask
 	if block+hugeSize > stop || block < start {
 		// nothing to do, but an area that can have no large page is refused
