@@ -25,7 +25,7 @@ const (
 	keyRead         = "read"          // ours: plain reads of the weights, same pages, same process
 	keyRatio        = "ratio"         // ours: bytes that decode reads over that
 	keyBytes        = "bytes"         // ours: that a token reads
-	keyCode         = "code"          // ours: decode of code that is given back with changes, without drafts
+	keyCode         = "code"          // ours: decode of code that is given back, without drafts
 	keyCodeDraft    = "code_draft"    // and with them
 	keyRewrite      = "rewrite"       // ours: decode of a text that is given back with changes, without drafts
 	keyRewriteDraft = "rewrite_draft" // and with them

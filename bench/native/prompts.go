@@ -108,7 +108,7 @@ func steps(t *bpe.Tokenizer, task string, tokens bool) ([]step, int, error) {
 // draftPrompts are conversations whose answers give back much of the prompt, and
 // one whose answer does not.
 var draftPrompts = []struct{ key, text string }{
-	{keyCode, conversation("Add type hints to this code and return all of it:\n" + `def read_config(path):
+	{keyCode, conversation("Repeat this code exactly:\n" + `def read_config(path):
     with open(path) as f:
         data = json.load(f)
     for key in ("name", "version", "author"):

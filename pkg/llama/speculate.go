@@ -43,9 +43,9 @@ func draftPrice(isa, format string) float64 {
 	}
 	switch isa {
 	case "avx512":
-		return [...]float64{0.15, 0.2, 0.3}[kind]
+		return [...]float64{0.15, 0.15, 0.25}[kind]
 	case "avx2":
-		return [...]float64{0.4, 0.45, 0.6}[kind]
+		return [...]float64{0.4, 0.4, 0.55}[kind]
 	}
 	return 1 // portable code multiplies no faster than it decodes
 }
