@@ -3,6 +3,7 @@
 package main
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"github.com/leveret-os/leveret/kernel/abi"
@@ -34,7 +35,8 @@ var fileSlab slab.Pool[File]
 // Files is a table of descriptors: a page of pages of files.
 type Files struct {
 	references uint64
-	pages      [511]*filePage
+	highest    uint64 // descriptor ever
+	pages      [510]*filePage
 }
 
 type filePage [512]*File
@@ -42,7 +44,7 @@ type filePage [512]*File
 const (
 	_ = uint(pageSize - unsafe.Sizeof(Files{}))
 
-	maxFD = 511 * 512
+	maxFD = 510 * 512
 )
 
 func newFiles() *Files {
@@ -51,6 +53,15 @@ func newFiles() *Files {
 		f.references = 1
 	}
 	return f
+}
+
+// capacity is how many descriptors a table of Linux would have room for, which
+// select(2) lets programs see: 64, then powers of two from 128 on.
+func (f *Files) capacity() uint64 {
+	if f.highest < 64 {
+		return 64
+	}
+	return 128 << bits.Len64(f.highest/128)
 }
 
 // get is the file of a descriptor, nil when there is none.
@@ -79,6 +90,7 @@ func (f *Files) install(c *CPU, fd uint64, x *File) bool {
 		}
 		f.pages[fd>>9] = p
 	}
+	f.highest = max(f.highest, fd)
 	old := p[fd&511]
 	x.References++
 	p[fd&511] = x

@@ -193,7 +193,7 @@ func selectFiles(c *CPU, t *Thread, deadline uint64) {
 		t.AX = eINVAL
 		return
 	}
-	n = min(n, maxSelect)
+	n = int32(min(uint64(n), maxSelect, t.process.files.capacity()))
 	addrs := [3]uint64{t.SI, t.DX, t.R10}
 	words := uint64(n+63) / 64
 	count := uint64(0)

@@ -79,7 +79,11 @@ func (b blob) gates(e entries) {
 		c.bytes(0xe9) // JMP rel32
 		c.u32(uint32(to - (addr + uint64(len(c)) + 4)))
 		copy(b[off:], c)
-		b.put(offIDT+v*16, addr&0xffff|0x08<<16|stack<<32|0x8e<<40|addr>>16&0xffff<<48)
+		gate := uint64(0x8e) // present interrupt gate
+		if v == 3 {
+			gate |= 3 << 5 // INT3 is for programs too
+		}
+		b.put(offIDT+v*16, addr&0xffff|0x08<<16|stack<<32|gate<<40|addr>>16&0xffff<<48)
 		b.put(offIDT+v*16+8, addr>>32)
 	}
 }
