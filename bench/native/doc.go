@@ -12,6 +12,7 @@
 //	sample.go, store.go the raw rows, one JSON object a line, to resume from
 //	python.go, model.go what has to be there before: packages, converted weights
 //	protocol.go, run.go, ours.go, worker.go   one sample
+//	emulated.go                               one of ours under QEMU
 //	tokens.go, stats.go, checks.go            what follows from the samples
 //	table.go, csv.go, plot.go                 how it is shown
 package native

@@ -221,8 +221,12 @@ func estimate(items []item, before []sample) time.Duration {
 			s *= 0.9
 		case i.Task == taskBusy:
 			s *= 0.5
+		case i.Task == taskDraft:
+			s *= 2.5
+		case i.Task == taskBatch:
+			s *= 1.5
 		case i.Task == taskQEMU:
-			s *= 9
+			s *= 7
 		}
 		if i.Threads > 1 {
 			s *= 0.65

@@ -43,6 +43,14 @@
 // does, so it is legal where the text may end; Done ends it without one.
 // bpe.Tokenizer.TokenBytes tells what a token adds to the text.
 //
+// # Speculation
+//
+// Where a text repeats what stands in the prompt or in itself, a generation
+// drafts what may follow and verifies it in one pass: several tokens for little
+// more than the time of one, with the same bits. It spends no more on drafts
+// than they have brought, and 1 % besides (GenerateOptions.DraftMax,
+// Session.DraftStats).
+//
 // # One arithmetic
 //
 // Logits have the same bits on every instruction set (AVX-512, AVX2, portable
