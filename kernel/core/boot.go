@@ -21,6 +21,7 @@ func boot(c *CPU, info uint64) {
 	machine.Read(bootInfo.rsdp)
 	maskPIC()
 	initTime()
+	initRandom()
 
 	initSpaces()
 	servicesSpace = newServicesSpace()

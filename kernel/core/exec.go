@@ -93,7 +93,7 @@ func buildStack(c *CPU, as *AddressSpace, p *program, w *words, top uint64) (sp 
 	platform := [8]byte{'x', '8', '6', '_', '6', '4'}
 	platformAt := s.pushBytes(unsafe.Pointer(&platform), 8)
 	var seed [2]uint64
-	randomWords(&seed)
+	randomBytes(unsafe.Pointer(&seed), 16)
 	random := s.pushBytes(unsafe.Pointer(&seed), 16)
 	s.sp &^= 15
 	if (w.args+w.values)&1 == 0 { // so that the count is at a multiple of 16
@@ -153,19 +153,6 @@ func pushVectors(s *stack, w *words, text uint64) {
 	}
 	for ; at < end; at += 8 {
 		s.ok = s.as.put64(s.c, at, 0) && s.ok
-	}
-}
-
-// randomWords fills seed as well as this machine can.
-func randomWords(seed *[2]uint64) {
-	_, _, cx, _ := x86.Cpuid(1, 0)
-	for i := range seed {
-		seed[i] = x86.Rdtsc() * 0x9e3779b97f4a7c15
-		if cx&(1<<30) != 0 {
-			if v, ok := x86.Rdrand(); ok {
-				seed[i] ^= v
-			}
-		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/leveret-os/leveret/kernel/abi"
 	"github.com/leveret-os/leveret/kernel/core/ready"
+	"github.com/leveret-os/leveret/kernel/core/x86"
 )
 
 var (
@@ -74,6 +75,7 @@ func hand(c *CPU, t *Thread) {
 func give(t, h *Thread) {
 	h.client = t
 	h.AX = taddr(t)
+	t.handed = x86.Rdtsc()
 	t.WaitObject, t.Deadline, t.Cancelled = 0, 0, 0
 }
 
@@ -90,6 +92,9 @@ func receive(c *CPU, h *Thread) {
 	}
 	h.how = howReceive
 	u := h.client
+	if u != nil {
+		u.process.forwardTicks += x86.Rdtsc() - u.handed
+	}
 	action := h.DI
 	direct := u != nil && action == abi.ReplyResult
 	if u != nil && !direct {

@@ -25,6 +25,7 @@ func initMachineCalls(set func(int, func(*CPU, *Thread))) {
 	set(abi.HyperThreadInfo, hyperThreadInfo)
 	set(abi.HyperMapList, hyperMapList)
 	set(abi.HyperProcessRead, hyperProcessRead)
+	set(abi.HyperAccount, hyperAccount)
 	set(abi.HyperPower, hyperPower)
 	set(abi.HyperSignal, hyperSignal)
 	set(abi.HyperLimits, hyperLimits)

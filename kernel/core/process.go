@@ -46,6 +46,9 @@ type Process struct {
 	membarrier  uint32
 	personality uint32
 
+	faultTicks   uint64 // TSC ticks in page faults
+	forwardTicks uint64 // … from forwarding calls to their replies
+
 	calls    *callCounts // by number
 	forwards *callCounts // of those, forwarded to services
 }

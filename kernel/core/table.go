@@ -247,7 +247,7 @@ var systab = [maxSyscall]entry{
 	unix.SYS_SCHED_SETATTR:          {sysSchedSetattr, "sched_setattr", inCore},
 	unix.SYS_SCHED_GETATTR:          {sysSchedGetattr, "sched_getattr", inCore},
 	unix.SYS_RENAMEAT2:              {forward, "renameat2", inServices},
-	unix.SYS_GETRANDOM:              {forward, "getrandom", inServices},
+	unix.SYS_GETRANDOM:              {sysGetrandom, "getrandom", fast},
 	unix.SYS_MEMFD_CREATE:           {forward, "memfd_create", inServices},
 	unix.SYS_MEMBARRIER:             {sysMembarrier, "membarrier", inCore},
 	unix.SYS_MLOCK2:                 {sysMlock2, "mlock2", inCore},

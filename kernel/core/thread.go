@@ -47,6 +47,7 @@ type Thread struct {
 	// Forwarded calls.
 
 	client  *Thread // a handler's request
+	handed  uint64  // TSC when the request was given to a handler
 	action  uint8   // how a parked request is cancelled: abi.ReplyWait, …
 	handler bool
 

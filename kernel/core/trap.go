@@ -20,8 +20,7 @@ func trap(c *CPU, t *Thread) {
 		a := x86.ReadCR2()
 		inCore := t.CS&3 == 0 && t.IP < servicesBase && t.IP >= coreText
 		if !inCore {
-			t.process.faults++
-			pageFault(c, t, a)
+			timedFault(c, t, a)
 			return
 		}
 		crash(c, t, a)

@@ -16,6 +16,10 @@ func ProgramOutput(console []byte) string {
 	if i := strings.LastIndex(text, "EXIT status="); i >= 0 {
 		text = text[:i]
 	}
+	// The program's last line may have no end.
+	if i := strings.LastIndex(text, "ACCT pid=1 faults"); i >= 0 {
+		text = text[:i]
+	}
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		if !ofKernel(line) {
@@ -27,7 +31,7 @@ func ProgramOutput(console []byte) string {
 
 // ofKernel tells whether a line of the console is the kernel's own.
 func ofKernel(line string) bool {
-	for _, prefix := range []string{"core: ", "services: ", "Leveret: ", "MEM ", "SELFTEST ", "CPUS ", "CPU ", "TICKS "} {
+	for _, prefix := range []string{"core: ", "services: ", "Leveret: ", "MEM ", "SELFTEST ", "CPUS ", "CPU ", "TICKS ", "ACCT "} {
 		if strings.HasPrefix(line, prefix) {
 			return true
 		}
