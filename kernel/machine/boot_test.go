@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,11 +16,8 @@ import (
 // run boots a machine, with time enough for a busy host.
 func run(t *testing.T, c machine.Config) (machine.Result, string, error) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("boots a machine")
-	}
-	if _, err := exec.LookPath("qemu-system-x86_64"); err != nil {
-		t.Skip("no QEMU")
+	if os.Getenv("LEVERET_BOOT") == "" {
+		t.Skip("boots machines: ./test kernel")
 	}
 	if c.Program == "" {
 		c.Program = "../testdata/hello"
