@@ -20,6 +20,7 @@ var unsafeFiles = map[string]string{
 	"kernel/conformance/*/*.go":       "programs of their own, which show what a kernel does",
 	"kernel/core/*":                   "runs without a runtime",
 	"kernel/core/*/*":                 "runs without a runtime",
+	"kernel/programs/testdata/*":      "programs of their own",
 	"kernel/services/calls/*_test.go": "makes system calls of Linux itself, to compare",
 	"kernel/services/ring0/*":         "touches the memory of programs and of core",
 	"kernel/stress/*.go":              "makes futex calls",
