@@ -94,7 +94,7 @@ func initInterrupts(c *CPU) {
 		return
 	}
 	routeISA(4, vecSerial, c.apic)
-	listenConsole()
+	listenConsole(c)
 }
 
 // routeISA makes an ISA interrupt arrive as a vector at a processor.

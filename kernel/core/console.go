@@ -29,6 +29,7 @@ var consoleRoom uint64
 func initConsole() {
 	x86.Outb(uartInterrupt, 0)
 	x86.Outb(uartLine, 3)
+	takeInput() // which switching the FIFOs on would drop
 	x86.Outb(uartFIFO, 7)
 	x86.Outb(uartModem, 3) // DTR, RTS
 }
@@ -104,15 +105,28 @@ var (
 )
 
 // listenConsole makes the port interrupt when bytes come in.
-func listenConsole() {
+func listenConsole(c *CPU) {
 	x86.Outb(uartModem, 0xb) // and OUT2, which lets the interrupt through
 	x86.Outb(uartInterrupt, 1)
+	if inputHead != inputTail {
+		consoleReady(c)
+	}
 }
 
 // consoleInterrupt takes what came in.
 func consoleInterrupt(c *CPU) {
+	if takeInput() {
+		consoleReady(c)
+	}
+}
+
+// takeInput empties the port, and reports whether there was something that fits.
+func takeInput() bool {
 	got := false
-	for x86.Inb(uartStatus)&statusData != 0 {
+	for range inputSize { // a port that is not there has always something
+		if x86.Inb(uartStatus)&statusData == 0 {
+			break
+		}
 		b := x86.Inb(uartData)
 		if inputHead-inputTail < inputSize {
 			input[inputHead%inputSize] = b
@@ -122,9 +136,7 @@ func consoleInterrupt(c *CPU) {
 			inputLost++
 		}
 	}
-	if got {
-		consoleReady(c)
-	}
+	return got
 }
 
 // consoleGet returns the next byte that came in.

@@ -122,3 +122,17 @@ func TestAlignment(t *testing.T) {
 		}
 	}
 }
+
+// What is typed arrives, also what came before anybody listened.
+func TestInput(t *testing.T) {
+	for _, kind := range []string{"q35", "microvm"} {
+		_, console, err := run(t, machine.Config{
+			Program: "../testdata/echo", Machine: kind, Append: "quiet", Input: strings.NewReader("one\ntwo\nend\n"),
+		})
+		for _, want := range []string{"got \"one\"\n", "got \"two\"\n", "got \"end\"\n"} {
+			if err != nil || !strings.Contains(console, want) {
+				t.Fatalf("%s: %v, want %q\n%s", kind, err, want, console)
+			}
+		}
+	}
+}
