@@ -46,6 +46,38 @@ func futexKey(c *CPU, t *Thread, addr uint64, private bool) (futex.Key, bool) {
 // sysFutex: futex(2).
 func sysFutex(c *CPU, t *Thread) {
 	addr, op := t.DI, t.SI&0x7f
+	if addr&3 == 0 && addr < userTop && t.as != nil {
+		// What locks do, on the shortest way.
+		switch t.SI {
+		case futexWake | futexPrivate:
+			if int32(t.DX) == 1 {
+				t.AX = 0
+				if w := futexes.First(futex.Key{Space: uintptr(addressOf(t.as)), Address: addr}, futex.AnyBits); w != nil {
+					o := threadOfFutex(w)
+					o.AX = 0
+					t.AX = 1
+					wake(c, o)
+				}
+				return
+			}
+		case futexWait | futexPrivate:
+			if t.R10 != 0 || signalPending(t) {
+				break
+			}
+			ok, v := userLoad32(c, addr, 0, 0)
+			if ok == 0 {
+				break
+			}
+			if uint32(v) != uint32(t.DX) {
+				t.AX = eAGAIN
+				return
+			}
+			t.interrupted = eRESTARTSYS
+			futexes.Add(&t.futex, futex.Key{Space: uintptr(addressOf(t.as)), Address: addr}, futex.AnyBits)
+			block(c, t, stateFutex)
+			return
+		}
+	}
 	private := t.SI&futexPrivate != 0
 	if addr&3 != 0 {
 		t.AX = eINVAL

@@ -28,11 +28,6 @@ func objectRead(c *CPU, o *MemoryObject, off, addr, n uint64) (done uint64, errn
 		return 0, 0
 	}
 	n = min(n, o.Size-off, abi.MaxStep)
-	if index := off >> 12; n <= 4096-off&4095 && reachable(c, addr, n) { // the usual read
-		if from := o.Peek(index); from != 0 && userCopy(c, addr, directMap+from+off&4095, n) != 0 {
-			return n, 0
-		}
-	}
 	as := asFor(c.cur, addr)
 	if as == nil && n != 0 {
 		return 0, unix.EFAULT

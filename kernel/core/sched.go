@@ -103,7 +103,7 @@ func account(c *CPU) {
 // limitSlice sees to it that a timer interrupt comes when the slice of what
 // runs is over; nothing is to be done while nobody waits.
 func limitSlice(c *CPU) {
-	if c.armed <= c.since+runq.MinSlice {
+	if c.armed <= c.since+runq.Latency/2 && c.run.Len() <= 1 { // two threads have slices of that
 		return
 	}
 	s := c.run.Slice(&c.cur.sched)

@@ -108,5 +108,30 @@ func (t *Table) Take(s *Scan, bits uint32) *Waiter {
 	return nil
 }
 
+// First removes and returns the first waiter of key that shares a bit with
+// bits, nil when there is none: the usual wake, without a Scan.
+func (t *Table) First(key Key, bits uint32) *Waiter {
+	b := key.bucket()
+	for w := t.heads[b]; w != nil; w = w.next {
+		if w.key.Address != key.Address || w.key.Space != key.Space || w.bits&bits == 0 {
+			continue
+		}
+		w.queued = false
+		if w.prev == nil {
+			t.heads[b] = w.next
+		} else {
+			w.prev.next = w.next
+		}
+		if w.next == nil {
+			t.tails[b] = w.prev
+		} else {
+			w.next.prev = w.prev
+		}
+		w.next, w.prev = nil, nil
+		return w
+	}
+	return nil
+}
+
 // Requeue moves w, just taken, to the end of key's queue, with its bits.
 func (t *Table) Requeue(w *Waiter, key Key) { t.Add(w, key, w.bits) }

@@ -51,6 +51,15 @@ func TestAgainstSlice(t *testing.T) {
 					t.Fatalf("step %d: another waiter was taken", step)
 				}
 			}
+			if rng.IntN(2) == 0 {
+				var want *Waiter
+				if w := take(key, bits, 1); w != nil {
+					want = w[0]
+				}
+				if got := table.First(key, bits); got != want {
+					t.Fatalf("step %d: First is another waiter", step)
+				}
+			}
 			if to == key {
 				continue
 			}

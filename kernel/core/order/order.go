@@ -138,6 +138,22 @@ func (t *Tree) Remove(n *Node) {
 	n.left, n.right, n.parent = nil, nil, nil
 }
 
+// Pop removes and returns the node with the lowest key, nil when the tree is
+// empty.
+func (t *Tree) Pop() *Node {
+	n := t.first
+	if n == nil {
+		return nil
+	}
+	if t.length == 1 {
+		n.in = false
+		t.length, t.root, t.first = 0, nil, nil
+		return n
+	}
+	t.Remove(n)
+	return n
+}
+
 // next is the node after n in order.
 func (n *Node) next() *Node {
 	if n.right != nil {

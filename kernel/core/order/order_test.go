@@ -32,6 +32,14 @@ func TestTreeAgainstSortedSlice(t *testing.T) {
 		var model []*Node
 		nodes := make([]Node, 64)
 		for range 2000 {
+			if rng.IntN(4) == 0 {
+				n := tree.Pop()
+				if n == nil != (len(model) == 0) || n != nil && n != model[0] {
+					t.Fatal("Pop is not the first")
+				}
+				model = model[min(1, len(model)):]
+				check(t, &tree, model)
+			}
 			n := &nodes[rng.IntN(len(nodes))]
 			if n.In() {
 				tree.Remove(n)

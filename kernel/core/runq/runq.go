@@ -223,6 +223,18 @@ func (q *Queue) highest() int {
 
 // Take removes and returns First, whose slice begins.
 func (q *Queue) Take() *Entity {
+	if q.realtime == 0 {
+		n := q.fair.Pop()
+		if n == nil {
+			return nil
+		}
+		e := entityOf(n)
+		e.queued = false
+		q.length--
+		q.min = max(q.min, e.VRuntime)
+		e.used = 0
+		return e
+	}
 	e := q.First()
 	if e == nil {
 		return nil
