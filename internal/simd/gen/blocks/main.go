@@ -73,12 +73,12 @@ func prefetch(label string, f format, ahead reg.Register, tiles [][2]Mem) {
 	JZ(LabelRef(label))
 	for _, t := range tiles {
 		t[0].Index, t[0].Scale = ahead, 1
-		PREFETCHT1(t[0])
+		PREFETCHT0(t[0])
 		t[1].Index, t[1].Scale = ahead, 1
 		for o := 0; o < f.quants; o += 64 {
 			at := t[1]
 			at.Disp = o
-			PREFETCHT1(at)
+			PREFETCHT0(at)
 		}
 	}
 	Label(label)
