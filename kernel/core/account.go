@@ -7,6 +7,7 @@ import (
 
 	"github.com/leveret-os/leveret/kernel/abi"
 	"github.com/leveret-os/leveret/kernel/core/x86"
+	"golang.org/x/sys/unix"
 )
 
 // What a program cost the kernel: faults by what they did, system calls by
@@ -83,8 +84,9 @@ func (w *text) faults(p *Process) {
 	w.byte('\n')
 }
 
-// calls: of each system call how often it was made, and how often of those it
-// was forwarded to services.
+// calls: of each system call how often core served it, and services; with
+// acct=full how long core took, without what a thread waits and what services
+// take.
 func (w *text) calls(p *Process) {
 	leaves := p.deadLeaves
 	for t := p.first; t != nil; t = t.groupNext {
@@ -107,6 +109,9 @@ func (w *text) calls(p *Process) {
 		}
 		w.pair("core", p.calls[n]-p.forwards[n])
 		w.pair("forwarded", p.forwards[n])
+		if p.callTicks != nil {
+			w.pair("ns", nanoseconds(p.callTicks[n]))
+		}
 		w.byte('\n')
 	}
 }
@@ -174,4 +179,21 @@ func timedFault(c *CPU, t *Thread, addr uint64) {
 	begin := x86.Rdtsc()
 	pageFault(c, t, addr)
 	p.faultTicks += x86.Rdtsc() - begin
+}
+
+// timedSyscall is syscall, and counts with acct=full.
+func timedSyscall(c *CPU, t *Thread) {
+	p, n := t.process, uint64(uint32(t.AX))
+	if !accountAll || n >= maxSyscall || n == unix.SYS_EXIT || n == unix.SYS_EXIT_GROUP {
+		syscall(c, t) // behind an exit nothing of these may be touched
+		return
+	}
+	if p.callTicks == nil {
+		p.callTicks = (*callCounts)(allocPage())
+	}
+	begin := x86.Rdtsc()
+	syscall(c, t)
+	if p.callTicks != nil {
+		p.callTicks[n] += x86.Rdtsc() - begin
+	}
 }

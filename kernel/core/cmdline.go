@@ -12,6 +12,8 @@ var (
 	quiet    bool // say nothing on the console
 	selftest bool // run the self-tests before init
 	traceSys bool // print system calls
+
+	accountAll bool // account for the time of every call
 )
 
 // copyCmdline takes the command line at an address, up to its NUL.
@@ -31,6 +33,7 @@ func readCmdline() {
 	quiet = cmdlineHas("quiet")
 	selftest = cmdlineHas("selftest")
 	traceSys = cmdlineHas("strace=1")
+	accountAll = cmdlineHas("acct=full")
 }
 
 // nextWord returns the word that begins at or after i: its start and end, both

@@ -92,7 +92,7 @@ func leave(c *CPU, t *Thread) {
 
 // endSystem ends the run with init's status.
 func endSystem(p *Process) {
-	if !quiet || cmdlineHas("acct=full") {
+	if !quiet || accountAll {
 		putAccount(p)
 	}
 	if sig := p.code & 0x7f; sig != 0 {

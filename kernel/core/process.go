@@ -46,8 +46,9 @@ type Process struct {
 	membarrier  uint32
 	personality uint32
 
-	faultTicks   uint64 // TSC ticks in page faults
-	forwardTicks uint64 // … from forwarding calls to their replies
+	faultTicks   uint64      // TSC ticks in page faults
+	forwardTicks uint64      // … from forwarding calls to their replies
+	callTicks    *callCounts // … of core in calls, by number; nil without acct=full
 
 	calls    *callCounts // by number
 	forwards *callCounts // of those, forwarded to services
@@ -121,6 +122,9 @@ func dropProcess(p *Process) {
 	}
 	freePage(unsafe.Pointer(p.calls))
 	freePage(unsafe.Pointer(p.forwards))
+	if p.callTicks != nil {
+		freePage(unsafe.Pointer(p.callTicks))
+	}
 	freePage(unsafe.Pointer(p))
 }
 

@@ -114,10 +114,15 @@ func putName(name *[16]byte) {
 	}
 }
 
-// tracedSyscall is syscall for strace=1: it prints number and result.
+// tracedSyscall is syscall for strace=1, which prints number and result, and
+// for acct=full, which takes the time.
 func tracedSyscall(c *CPU, t *Thread) {
 	if t.ring0() {
 		syscall(c, t)
+		return
+	}
+	if !traceSys {
+		timedSyscall(c, t)
 		return
 	}
 	n := uint64(uint32(t.AX))
@@ -136,7 +141,7 @@ func tracedSyscall(c *CPU, t *Thread) {
 	kv(", ", t.DX)
 	kv(", ", t.R10)
 	puts(")")
-	syscall(c, t)
+	timedSyscall(c, t)
 	if c.cur == t && t.work == 0 {
 		kv(" = ", t.AX)
 	}

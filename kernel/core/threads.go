@@ -36,7 +36,7 @@ func tracedEntry() uint64
 // initTracing makes this processor's system calls enter where they are
 // printed, if strace=1 is on the command line.
 func initTracing() {
-	if traceSys {
+	if traceSys || accountAll {
 		x86.Wrmsr(msrLSTAR, tracedEntry())
 	}
 }
