@@ -75,6 +75,9 @@ const (
 	HyperDescriptorRemove  = 0x1125
 	// PipeCreate(flags) → AX the reading file, DX the writing one. ENOMEM.
 	HyperPipeCreate = 0x1126
+	// PipeEnd(file, flags) → another end of the pipe that file is an end of,
+	// for what the access mode in flags says. EINVAL, ENOMEM.
+	HyperPipeEnd = 0x112d
 	// EventfdCreate(count, flags), TimerfdCreate(clock, flags),
 	// EpollCreate(flags) → file.
 	HyperEventfdCreate = 0x1127

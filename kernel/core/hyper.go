@@ -26,6 +26,7 @@ func initHypercalls() {
 	set(abi.HyperDescriptorInstall, hyperDescriptorInstall)
 	set(abi.HyperDescriptorRemove, hyperDescriptorRemove)
 	set(abi.HyperPipeCreate, hyperPipeCreate)
+	set(abi.HyperPipeEnd, hyperPipeEnd)
 	set(abi.HyperEventfdCreate, hyperEventfdCreate)
 	set(abi.HyperTimerfdCreate, hyperTimerfdCreate)
 	set(abi.HyperEpollCreate, hyperEpollCreate)

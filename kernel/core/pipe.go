@@ -56,7 +56,8 @@ func closePipe(c *CPU, x *File) {
 		if p.readers == 0 {
 			post(c, &p.writeEnd, ready.Err|ready.Out, 0)
 		}
-	} else {
+	}
+	if x.canWrite() { // a FIFO's end can be both
 		p.writers--
 		if p.writers == 0 {
 			post(c, &p.readEnd, ready.Hup, 0)

@@ -33,7 +33,7 @@ func main() {
 	}
 	k, err := system.New(system.Options{
 		Machine: machine, Store: hyper.Store{}, Line: hyper.NewConsole(), Archive: archive, CommandLine: hyper.CommandLine(),
-		CPUs: int(boot.CPUs), Memory: int64(boot.Frames) << 12, Now: now,
+		CPUs: int(boot.CPUs), Memory: int64(boot.Frames) << 12, Now: now, SetHuge: hyper.SetHuge,
 	})
 	if err != nil {
 		say(err.Error())

@@ -20,6 +20,7 @@ func (host) Install(uint64, int, *vfs.File) Errno   { return 0 }
 func (host) Remove(uint64, int)                     {}
 func (host) Release(uint64)                         {}
 func (host) Pipe(uint32) (r, w Object, e Errno)     { return r, w, unix.ENOMEM }
+func (host) PipeEnd(uint64, uint32) (Object, Errno) { return Object{}, unix.ENOMEM }
 func (host) Eventfd(uint64, uint32) (Object, Errno) { return Object{}, unix.ENOMEM }
 func (host) Timerfd(int, uint32) (Object, Errno)    { return Object{}, unix.ENOMEM }
 func (host) Epoll(uint32) (Object, Errno)           { return Object{}, unix.ENOMEM }

@@ -37,6 +37,8 @@ type Kernel struct {
 	anonymous *vfs.FileSystem
 	core      *coreFile
 	detach    func(*vfs.File)
+	leaveFIFO func(*vfs.File)
+	fifos     sync.Map // *vfs.Inode → *fifo
 	processes sync.Map // uint32 → *Process
 	mapped    sync.Map // uint64, an object's handle → *vfs.Entry it was opened by last
 }
@@ -45,6 +47,7 @@ type Kernel struct {
 func NewKernel(ns *vfs.Namespace, m Machine, store object.Store) *Kernel {
 	k := &Kernel{NS: ns, Machine: m, Store: store, MaxFiles: 65536, Hostname: "leveret"}
 	k.core = &coreFile{m}
+	k.leaveFIFO = k.detachFIFO
 	k.detach = func(f *vfs.File) {
 		k.files.Add(-1)
 		object := f.Head.Object
@@ -61,7 +64,12 @@ func NewKernel(ns *vfs.Namespace, m Machine, store object.Store) *Kernel {
 			k.mapped.Delete(object)
 		}
 	}
-	k.anonymous = &vfs.FileSystem{Type: "anon_inodefs", Dev: 0xe, Magic: 0x09041934, Store: store}
+	space := func() (total, free int64) {
+		var i abi.MemoryInfo
+		m.Memory(&i)
+		return int64(i.Total), int64(i.Free)
+	}
+	k.anonymous = &vfs.FileSystem{Space: space, Type: "anon_inodefs", Dev: 0xe, Magic: 0x09041934, Store: store}
 	return k
 }
 

@@ -17,6 +17,9 @@ type Machine interface {
 	Remove(table uint64, fd int)
 	// Pipe, Eventfd, Timerfd and Epoll make objects that core serves.
 	Pipe(flags uint32) (r, w Object, e Errno)
+	// PipeEnd makes another end of the pipe that a file is an end of, open
+	// for what the access mode in flags says.
+	PipeEnd(handle uint64, flags uint32) (Object, Errno)
 	Eventfd(count uint64, flags uint32) (Object, Errno)
 	Timerfd(clock int, flags uint32) (Object, Errno)
 	Epoll(flags uint32) (Object, Errno)

@@ -80,6 +80,17 @@ func (c *Call) open(dirfd, addr uint64, how vfs.How) int64 {
 		t.Cancel(fd)
 		return fail(e)
 	}
+	if f.Inode.Type() == unix.S_IFIFO && !f.IsPath() {
+		wait, e := c.openFIFO(f)
+		if wait || e != 0 {
+			f.Close()
+			t.Cancel(fd)
+			if wait {
+				return c.wait(c.K.LockWait, unix.POLLIN, c.K.Machine.Monotonic()+renew)
+			}
+			return fail(e)
+		}
+	}
 	if e := t.Install(fd, f, how.Flags&unix.O_CLOEXEC != 0); e != 0 {
 		return fail(e)
 	}

@@ -110,6 +110,12 @@ func (m *Machine) Pipe(flags uint32) (r, w calls.Object, e Errno) {
 	return r, w, e
 }
 
+// PipeEnd implements calls.Machine.
+func (m *Machine) PipeEnd(handle uint64, flags uint32) (calls.Object, Errno) {
+	ax, _ := ring0.Hyper(abi.HyperPipeEnd, handle, uint64(flags))
+	return object(ax)
+}
+
 // Eventfd implements calls.Machine.
 func (m *Machine) Eventfd(count uint64, flags uint32) (calls.Object, Errno) {
 	ax, _ := ring0.Hyper(abi.HyperEventfdCreate, count, uint64(flags))
@@ -229,3 +235,6 @@ func (m *Machine) Account(name string) []byte {
 	n, _ := call(abi.HyperAccount, which, ring0.Address(buf), uint64(len(buf)))
 	return buf[:min(n, uint64(len(buf)))]
 }
+
+// SetHuge sets how anonymous memory gets 2 MiB pages.
+func SetHuge(mode uint64) { call(abi.HyperHugePages, mode) }

@@ -173,8 +173,10 @@ func (p *proc) vmstat(*vfs.Caller) []byte {
 	return fmt.Appendf(nil, "nr_free_pages %d\nnr_anon_pages %d\nnr_file_pages %d\n", m.Free>>12, m.Anonymous>>12, m.Objects>>12)
 }
 
-// NewSys makes /sys with what programs look for there.
-func NewSys(dev uint64, cpus int, now int64) *vfs.FileSystem {
+// NewSys makes /sys with what programs look for there. setHuge, if not nil, is
+// told the mode that was written to transparent_hugepage/enabled: 0 never, 1
+// madvise, 2 always.
+func NewSys(dev uint64, cpus int, setHuge func(mode uint64), now int64) *vfs.FileSystem {
 	fs := vfs.NewFileSystem("sysfs", dev, sysMagic, nil, now)
 	fs.Fixed, fs.Options = true, "rw,nosuid,nodev,noexec,noatime"
 	fs.Root.Inode().Seed(0o555, 0, 0, now)
@@ -193,8 +195,8 @@ func NewSys(dev uint64, cpus int, now int64) *vfs.FileSystem {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if SetHugePages != nil {
-			SetHugePages(s)
+		if setHuge != nil {
+			setHuge(map[string]uint64{"never": 0, "madvise": 1, "always": 2}[s])
 		}
 		thp = s
 		return 0
@@ -231,9 +233,6 @@ func NewSys(dev uint64, cpus int, now int64) *vfs.FileSystem {
 	t.Path(fs.Root, "fs", "cgroup")
 	return fs
 }
-
-// SetHugePages is told what was written to transparent_hugepage/enabled.
-var SetHugePages func(mode string)
 
 // choice is a list with the chosen word in brackets.
 func choice(chosen string, words ...string) []byte {

@@ -34,6 +34,9 @@ type Options struct {
 	// Memory is the bytes of the machine, from which the limits come.
 	Memory int64
 	Now    func() int64 // ns since 1970
+	// SetHuge changes how anonymous memory gets 2 MiB pages: 0 never, 1 where
+	// a program asks, 2 always. It may be nil.
+	SetHuge func(mode uint64)
 }
 
 // Limits that follow from the machine's memory: services keep about 400 bytes
@@ -85,7 +88,7 @@ func New(o Options) (*calls.Kernel, error) {
 		case "proc":
 			return procfs.New(minor, k, o.Machine, procfs.Options{CommandLine: o.CommandLine, CPUs: o.CPUs}, o.Now())
 		case "sysfs":
-			return procfs.NewSys(minor, o.CPUs, o.Now())
+			return procfs.NewSys(minor, o.CPUs, o.SetHuge, o.Now())
 		}
 		minor--
 		return nil

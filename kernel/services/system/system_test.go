@@ -27,6 +27,7 @@ func (machine) Install(uint64, int, *vfs.File) errno          { return 0 }
 func (machine) Remove(uint64, int)                            {}
 func (machine) Release(uint64)                                {}
 func (machine) Pipe(uint32) (r, w calls.Object, e errno)      { return r, w, unix.ENOMEM }
+func (machine) PipeEnd(uint64, uint32) (calls.Object, errno)  { return calls.Object{}, unix.ENOMEM }
 func (machine) Eventfd(uint64, uint32) (calls.Object, errno)  { return calls.Object{}, unix.ENOMEM }
 func (machine) Timerfd(int, uint32) (calls.Object, errno)     { return calls.Object{}, unix.ENOMEM }
 func (machine) Epoll(uint32) (calls.Object, errno)            { return calls.Object{}, unix.ENOMEM }

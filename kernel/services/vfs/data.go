@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/leveret-os/leveret/kernel/abi"
+	"github.com/leveret-os/leveret/kernel/services/object"
 	"github.com/leveret-os/leveret/kernel/services/usermem"
 )
 
@@ -213,6 +214,12 @@ func (f *File) Allocate(mode uint32, off, n int64, limit uint64) Errno {
 	}
 	if seals&unix.F_SEAL_GROW != 0 && off+n > f.Inode.Size() {
 		return unix.EPERM
+	}
+	if space := f.Inode.FS.Space; space != nil && n > chunk {
+		// All or nothing: what is not there is not begun with.
+		if _, free := space(); n > free+int64(atomic.LoadUint64(&f.Inode.Data.Head().Pages))*object.PageSize {
+			return unix.ENOSPC
+		}
 	}
 	if e := f.Inode.Data.Allocate(off, n); e != 0 {
 		return e
