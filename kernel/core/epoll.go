@@ -32,6 +32,12 @@ func sysEpollCreate1(c *CPU, t *Thread) {
 	ownFile(c, t, newEpoll(0))
 }
 
+// maxEpollItems is how many registrations there may be: they take 1/25 of
+// memory at most (max_user_watches, epoll(7)).
+func maxEpollItems() uint64 {
+	return memory.Total() * pageSize / 25 / uint64(unsafe.Sizeof(ready.Item{}))
+}
+
 // epollEvent is struct epoll_event, which is packed.
 type epollEvent struct {
 	events, lo, hi uint32
@@ -74,6 +80,10 @@ func sysEpollCtl(c *CPU, t *Thread) {
 		}
 		if x.Kind == abi.KindEpoll && x.set.Reaches(&e.set, e.set.Depth()) {
 			t.AX = eLOOP
+			return
+		}
+		if epollItems.Used() >= maxEpollItems() {
+			t.AX = eNOSPC
 			return
 		}
 		if it = epollItems.Get(); it == nil {

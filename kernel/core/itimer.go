@@ -162,7 +162,7 @@ func sysTimerCreate(c *CPU, t *Thread) {
 			return
 		}
 	}
-	if p.timerNext >= maxPosixTimers && findPosix(p, 0) != nil && p.timerCount() >= maxPosixTimers {
+	if p.timerCount() >= maxPosixTimers {
 		t.AX = eAGAIN
 		return
 	}

@@ -180,19 +180,16 @@ func newThread(c *CPU, p *Process) *Thread {
 		return nil
 	}
 	t.CS, t.SS = uCS, uSS
-	tid := &nextTID
 	if p.ring0 {
 		t.CS, t.SS = kCS, kSS
-		tid = &nextServiceTID
 	} else {
 		t.as = p.as
 	}
 	t.Flags = 0x202
-	t.TID, t.PID = *tid, p.pid
+	t.TID, t.PID = newTID(p.ring0), p.pid
 	if t.PID == 0 { // the first thread names the process
 		p.pid, t.PID = t.TID, t.TID
 	}
-	*tid++
 	t.Process, t.Files = p.word, addressOf(p.files)
 	t.process = p
 	t.cpu = c
@@ -212,6 +209,31 @@ func newThread(c *CPU, p *Process) *Thread {
 	p.threads++
 	nthreads++
 	return t
+}
+
+// maxTID is Linux's limit of ids on 64 bits (pid_max, proc(5)); behind it they
+// begin again at firstReusedTID.
+const (
+	maxTID         = 1 << 22
+	firstReusedTID = 300
+)
+
+// newTID is an id that no thread or process has.
+func newTID(ring0 bool) uint32 {
+	if ring0 {
+		nextServiceTID++
+		return nextServiceTID - 1
+	}
+	for {
+		if nextTID >= maxTID {
+			nextTID = firstReusedTID
+		}
+		tid := nextTID
+		nextTID++
+		if findThread(tid) == nil && findProcess(tid) == nil {
+			return tid
+		}
+	}
 }
 
 // initVector gives t the vector state of a program's start.
