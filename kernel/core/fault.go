@@ -53,7 +53,9 @@ func pageFault(c *CPU, t *Thread, addr uint64) {
 	}
 	signal, code := faultSignal(r)
 	if r == space.NoMemory {
-		puts("core: out of memory\n")
+		puts("core: out of memory: ")
+		putName(&t.name)
+		puts(" is killed\n")
 	}
 	t.faultCR2, t.trapNo, t.trapErr = addr, f.Vector, f.Error
 	force(c, t, signal, uint32(code), addr)

@@ -19,8 +19,9 @@ var (
 
 // initSpaces is called once the allocator has its memory.
 func initSpaces() {
-	// programs leave the kernel 1/64 of the memory, 1 to 16 MiB
-	memory.SetReserve(min(max(memory.Total()/64, 256), 4096))
+	// programs and files leave the kernel and services 1/32 of the memory, 4 to
+	// 32 MiB
+	memory.SetReserve(min(max(memory.Total()/32, 1024), 8192))
 	if !mem.Init(&memory) {
 		die("no memory")
 	}

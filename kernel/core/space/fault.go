@@ -127,6 +127,15 @@ func (s *Space) faultAnonymous(l *Local, a *vma.Area, va uint64, write bool) Res
 	return s.fill(l, a, va, slot, first, n)
 }
 
+// frame returns a frame for the space's own page, or 0. Services may use the
+// reserve: without memory for them nobody gets an answer.
+func (s *Space) frame() uint64 {
+	if s.kernel {
+		return s.memory.Frames.Alloc(0)
+	}
+	return s.memory.Frames.AllocUser(0)
+}
+
 // isZeros reports whether an entry shows the page of zeros.
 func (s *Space) isZeros(e uint64) bool {
 	return e&pagetable.Borrowed != 0 && e&pagetable.Address == s.memory.zero
@@ -160,7 +169,7 @@ func (s *Space) fill(l *Local, a *vma.Area, va uint64, slot, first *uint64, n ui
 // own puts a fresh page of zeros into slot, whose entry is zero or shows the
 // common page of zeros. It reports false when there is no frame.
 func (s *Space) own(a *vma.Area, slot *uint64) bool {
-	pa := s.memory.Frames.AllocUser(0)
+	pa := s.frame()
 	if pa == 0 {
 		return false
 	}
@@ -241,7 +250,7 @@ func (s *Space) copies(e uint64) bool {
 // copyPage gives the entry slot a frame of its own with the same contents.
 func (s *Space) copyPage(l *Local, a *vma.Area, va uint64, slot *uint64) Result {
 	m := s.memory
-	pa := m.Frames.AllocUser(0)
+	pa := s.frame()
 	if pa == 0 {
 		return NoMemory
 	}

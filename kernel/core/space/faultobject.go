@@ -61,7 +61,7 @@ func (s *Space) copyFrom(a *vma.Area, slot *uint64, index uint64) Result {
 			return NoMemory
 		}
 	}
-	pa := m.Frames.AllocUser(0)
+	pa := s.frame()
 	if pa == 0 {
 		return NoMemory
 	}
