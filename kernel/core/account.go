@@ -131,6 +131,8 @@ func (w *text) memory() {
 	w.string("ACCT memory")
 	w.pair("frames", memory.Total())
 	w.pair("free", memory.Free())
+	w.pair("tlb", flushes)
+	w.pair("inputlost", inputLost)
 	w.byte('\n')
 }
 

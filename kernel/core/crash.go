@@ -227,6 +227,9 @@ func cpusIndex(i uint64) *CPU { return cpus[i] }
 //go:noinline
 func deep(n uint64) uint64 {
 	var pad [64]uint64
+	if n == 0 { // never
+		return n
+	}
 	pad[n&63] = n
 	return deep(n+1) + pad[(n+1)&63]
 }

@@ -14,8 +14,6 @@ func rd32(a uint64) uint32 { return *(*uint32)(ptr(a)) }
 
 func wr32(a uint64, v uint32) { *(*uint32)(ptr(a)) = v }
 
-func rd16(a uint64) uint16 { return *(*uint16)(ptr(a)) }
-
 func rd8(a uint64) byte { return *(*byte)(ptr(a)) }
 
 func wr16(a uint64, v uint16) { *(*uint16)(ptr(a)) = v }
