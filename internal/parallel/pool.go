@@ -28,7 +28,7 @@ const (
 // a piece takes, shorter than another program keeps a processor.
 const patience = 200 * time.Microsecond
 
-// The fields of a share: 20 bits of job number, twice pieceBits.
+// The fields of share.claims: 20 bits of job number, twice pieceBits.
 const (
 	pieceBits = 22
 	pieceMask = 1<<pieceBits - 1
@@ -37,12 +37,18 @@ const (
 // MaxPieces is the largest number of pieces of a job.
 const MaxPieces = pieceMask
 
-// A share is a job's number, the end of a worker's pieces and the first of them
-// that is not claimed, in one word so that nobody claims a piece of a job that has
-// ended. It fills a cache line.
+// A share is what a worker does of a job. It fills a cache line, which goes from
+// Run to the worker and back, and that is all that is exchanged if nobody takes
+// another's pieces.
 type share struct {
-	atomic.Uint64
-	_ [56]byte
+	// claims is the job's number, the end of the worker's pieces and the first of
+	// them that is not claimed, in one word so that nobody claims a piece of a job
+	// that has ended.
+	claims atomic.Uint64
+	done   atomic.Uint32 // pieces that the worker has done, whosever they were
+	parked atomic.Bool
+	job    func(worker, piece int) // written before claims
+	_      [40]byte
 }
 
 func jobOf(s uint64) uint64 { return s >> (2 * pieceBits) }
@@ -55,13 +61,9 @@ func packShare(job uint64, end, next int) uint64 {
 // Run must not be called concurrently.
 type Pool struct {
 	size    int
-	job     func(worker, piece int)
-	pieces  uint32 // of the job
 	shares  []share
-	done    atomic.Uint32
 	waiting atomic.Bool   // Run is parked
 	joined  chan struct{} // wakes it
-	parked  []atomic.Bool
 	wake    []chan struct{}
 	closing atomic.Bool
 	workers sync.WaitGroup
@@ -70,7 +72,7 @@ type Pool struct {
 // NewPool returns a pool of size workers (at least 1), the caller included.
 func NewPool(size int) *Pool {
 	size = max(size, 1)
-	p := &Pool{size: size, shares: make([]share, size), parked: make([]atomic.Bool, size), wake: make([]chan struct{}, size), joined: make(chan struct{}, 1)}
+	p := &Pool{size: size, shares: make([]share, size), wake: make([]chan struct{}, size), joined: make(chan struct{}, 1)}
 	for w := 1; w < size; w++ {
 		p.wake[w] = make(chan struct{}, 1)
 		p.workers.Add(1)
@@ -96,27 +98,25 @@ func (p *Pool) Run(n int, f func(worker, piece int)) {
 	if n > MaxPieces {
 		panic("parallel: too many pieces")
 	}
-	p.job, p.pieces = f, uint32(n)
-	p.done.Store(0)
-	job := jobOf(packShare(jobOf(p.shares[0].Load())+1, 0, 0))
-	next := 0
-	for w := range p.shares {
-		end := ((w+1)*n + p.size - 1) / p.size
-		p.shares[w].Store(packShare(job, end, next)) // publishes job, pieces and done
-		idle := w == 0 || next == end
-		next = end
-		if !idle && p.parked[w].Load() && p.parked[w].CompareAndSwap(true, false) {
+	job := jobOf(packShare(jobOf(p.shares[0].claims.Load())+1, 0, 0))
+	for w := p.size - 1; w >= 0; w-- {
+		s := &p.shares[w]
+		first, end := (w*n+p.size-1)/p.size, ((w+1)*n+p.size-1)/p.size
+		s.job = f
+		s.done.Store(0)
+		s.claims.Store(packShare(job, end, first)) // publishes job and done
+		if w > 0 && first < end && s.parked.Load() && s.parked.CompareAndSwap(true, false) {
 			p.wake[w] <- struct{}{}
 		}
 	}
 	p.claim(0, job)
-	p.join(uint32(n))
+	p.join(n)
 }
 
 // join returns when n pieces are done.
-func (p *Pool) join(n uint32) {
+func (p *Pool) join(n int) {
 	var since time.Time
-	for i := 1; p.done.Load() != n; i++ {
+	for i := 1; !p.joins(n); i++ {
 		if i%yields != 0 {
 			continue
 		}
@@ -127,20 +127,29 @@ func (p *Pool) join(n uint32) {
 		case time.Since(since) > patience:
 			p.waiting.Store(true)
 			// The last piece may have ended before the flag was seen.
-			if p.done.Load() != n || !p.waiting.CompareAndSwap(true, false) {
+			if !p.joins(n) || !p.waiting.CompareAndSwap(true, false) {
 				<-p.joined
 			}
 		}
 	}
 }
 
+// joins reports whether n pieces are done.
+func (p *Pool) joins(n int) bool {
+	for w := range p.shares {
+		n -= int(p.shares[w].done.Load())
+	}
+	return n == 0
+}
+
 // claim runs pieces of the job until none is left: the worker's own from the
 // first on, then the others' from the last.
 func (p *Pool) claim(worker int, job uint64) {
+	own := &p.shares[worker]
 	for i := range p.size {
 		s := &p.shares[(worker+i)%p.size]
 		for {
-			v := s.Load()
+			v := s.claims.Load()
 			end, next := int(v>>pieceBits&pieceMask), int(v&pieceMask)
 			if jobOf(v) != job || next >= end {
 				break
@@ -152,19 +161,15 @@ func (p *Pool) claim(worker int, job uint64) {
 				end--
 				piece = end
 			}
-			if s.CompareAndSwap(v, packShare(job, end, next)) {
-				p.do(worker, piece)
+			if s.claims.CompareAndSwap(v, packShare(job, end, next)) {
+				// The job cannot end before this piece does, so own.job is its own.
+				own.job(worker, piece)
+				own.done.Add(1)
+				if worker != 0 && p.waiting.Load() && p.waiting.CompareAndSwap(true, false) {
+					p.joined <- struct{}{}
+				}
 			}
 		}
-	}
-}
-
-// do runs a piece that the worker has claimed. The job cannot end before.
-func (p *Pool) do(worker, piece int) {
-	n := p.pieces
-	p.job(worker, piece)
-	if p.done.Add(1) == n && worker != 0 && p.waiting.CompareAndSwap(true, false) {
-		p.joined <- struct{}{}
 	}
 }
 
@@ -184,7 +189,7 @@ func (p *Pool) work(worker int) {
 // await waits for a job after the last one, first spinning, then parked.
 func (p *Pool) await(worker int, last uint64) (job uint64, ok bool) {
 	for i := 1; ; i++ {
-		if job = jobOf(p.shares[worker].Load()); job != last {
+		if job = jobOf(p.shares[worker].claims.Load()); job != last {
 			return job, true
 		}
 		if p.closing.Load() {
@@ -192,9 +197,9 @@ func (p *Pool) await(worker int, last uint64) (job uint64, ok bool) {
 		}
 		switch {
 		case i%spins == 0:
-			p.parked[worker].Store(true)
+			p.shares[worker].parked.Store(true)
 			// A job or Close that came before the flag was seen sends no wake-up.
-			if jobOf(p.shares[worker].Load()) == last && !p.closing.Load() || !p.parked[worker].CompareAndSwap(true, false) {
+			if jobOf(p.shares[worker].claims.Load()) == last && !p.closing.Load() || !p.shares[worker].parked.CompareAndSwap(true, false) {
 				<-p.wake[worker]
 			}
 		case i%yields == 0:
@@ -207,7 +212,7 @@ func (p *Pool) await(worker int, last uint64) (job uint64, ok bool) {
 func (p *Pool) Close() {
 	p.closing.Store(true)
 	for w := 1; w < p.size; w++ {
-		if p.parked[w].CompareAndSwap(true, false) {
+		if p.shares[w].parked.CompareAndSwap(true, false) {
 			p.wake[w] <- struct{}{}
 		}
 	}
