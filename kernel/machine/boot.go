@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -32,7 +34,8 @@ func (c Config) boot(ctx context.Context, args []string) (Result, error) {
 	}
 	cmd := exec.CommandContext(ctx, emulator, args...)
 	cmd.WaitDelay = 10 * time.Second
-	watch := &console{output: c.Output}
+	// A quiet kernel says nothing before its program does.
+	watch := &console{output: c.Output, booted: slices.Contains(strings.Fields(c.Append), "quiet")}
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Input, watch, &stderr
 	begin := time.Now()

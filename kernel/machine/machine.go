@@ -54,7 +54,7 @@ type Result struct {
 
 	Wall        time.Duration // from the start of QEMU to its end
 	FirstByte   time.Duration // from the start of QEMU to the kernel's first byte
-	FirstOutput time.Duration // … to the first line that is not the kernel's own
+	FirstOutput time.Duration // … to the program's first line; of other kernels with quiet only
 
 	FirstRAM int64 // bytes of guest memory touched by FirstOutput, 0: unknown
 	PeakRAM  int64 // … as last seen
