@@ -98,8 +98,7 @@ func (c *Call) copyOr(out, in *vfs.File, outAt, inAt position, n int64, nonblock
 			write bool
 		}{{out, true}, {in, false}} {
 			if p, ok := side.f.Ops.(vfs.Pollable); ok && !side.f.Nonblocking() {
-				h, bits := p.Ready(side.f, side.write)
-				return c.wait(h, bits, 0)
+				return c.park(side.f, p, side.write)
 			}
 		}
 	}

@@ -14,13 +14,10 @@ type coreFile struct{ m Machine }
 // IsStream implements vfs.Stream.
 func (*coreFile) IsStream() {}
 
-// Ready implements vfs.Pollable: the object is the file's own.
-func (o *coreFile) Ready(f *vfs.File, write bool) (uint64, uint32) {
-	if write {
-		return f.Handle, unix.POLLOUT
-	}
-	return f.Handle, unix.POLLIN
-}
+// Ready implements vfs.Pollable. Core has no handle for the readiness of a
+// pipe's end that outlives the end, so a call that has to wait looks again
+// after a while (Call.park). The plain read and write never come here.
+func (o *coreFile) Ready(*vfs.File, bool) (uint64, uint32) { return 0, 0 }
 
 func (o *coreFile) Read(f *vfs.File, v *usermem.Vector, _ int64) (int64, Errno) {
 	return o.move(f, v, false)

@@ -40,8 +40,13 @@ type Kernel struct {
 	leaveFIFO func(*vfs.File)
 	fifos     sync.Map // *vfs.Inode → *fifo
 	processes sync.Map // uint32 → *Process
+	nmapped   atomic.Int64
 	mapped    sync.Map // uint64, an object's handle → *vfs.Entry it was opened by last
 }
+
+// maxMapped is how many names of files that were closed while they were mapped
+// are kept for /proc/PID/maps; beyond, they are forgotten.
+const maxMapped = 4096
 
 // NewKernel completes what the caller has set.
 func NewKernel(ns *vfs.Namespace, m Machine, store object.Store) *Kernel {
@@ -59,6 +64,10 @@ func NewKernel(ns *vfs.Namespace, m Machine, store object.Store) *Kernel {
 		}
 		// Mappings may outlive the file: then its name stays.
 		if atomic.LoadUint64(&f.Inode.Data.Head().References) > 1 {
+			if k.nmapped.Add(1) > maxMapped {
+				k.mapped.Clear()
+				k.nmapped.Store(1)
+			}
 			k.mapped.Store(object, f.Entry)
 		} else {
 			k.mapped.Delete(object)
@@ -193,6 +202,19 @@ const waiting = -1 << 62
 func (c *Call) wait(object uint64, bits uint32, deadline int64) int64 {
 	c.WaitObject, c.WaitBits, c.Deadline = object, bits, deadline
 	return waiting
+}
+
+// again is after how long a call looks again that waits for an object without
+// a handle, in ns.
+const again = 2_000_000
+
+// park waits until a file is ready for reading or writing.
+func (c *Call) park(f *vfs.File, p vfs.Pollable, write bool) int64 {
+	h, bits := p.Ready(f, write)
+	if h == 0 {
+		return c.wait(0, 0, c.K.Machine.Monotonic()+again)
+	}
+	return c.wait(h, bits, 0)
 }
 
 func fail(e Errno) int64 { return -int64(e) }

@@ -59,8 +59,7 @@ func (c *Call) readOr(f *vfs.File, at int64) int64 {
 	n, e := f.ReadAt(&c.vec, at)
 	if e == unix.EAGAIN && !f.Nonblocking() {
 		if p, ok := f.Ops.(vfs.Pollable); ok {
-			h, bits := p.Ready(f, false)
-			return c.wait(h, bits, 0)
+			return c.park(f, p, false)
 		}
 	}
 	return result(n, e)
@@ -68,8 +67,7 @@ func (c *Call) readOr(f *vfs.File, at int64) int64 {
 
 func (c *Call) writeHere(f *vfs.File) int64 {
 	if f.IsStream() {
-		n, _ := c.writeOr(f, -1)
-		return n
+		return c.writeStream(f)
 	}
 	f.LockPosition()
 	defer f.UnlockPosition()
@@ -84,12 +82,34 @@ func (c *Call) writeHere(f *vfs.File) int64 {
 	return n
 }
 
+// writeStream writes vec to what has no positions, all of it unless the file
+// does not block: State[3] counts what earlier tries of the call wrote.
+func (c *Call) writeStream(f *vfs.File) int64 {
+	done := int64(c.State[3])
+	for left := done; left > 0; {
+		_, n := c.vec.Next(left)
+		if n == 0 {
+			break
+		}
+		c.vec.Advance(n)
+		left -= int64(n)
+	}
+	n, _, e := f.WriteAt(&c.vec, -1, c.P.fileSize())
+	done += max(n, 0)
+	if !f.Nonblocking() && (e == unix.EAGAIN || e == 0 && n > 0 && c.vec.Left() > 0) {
+		if p, ok := f.Ops.(vfs.Pollable); ok {
+			c.State[3], c.Cancelled = uint64(done), done
+			return c.park(f, p, true)
+		}
+	}
+	return result(done, partially(done, e))
+}
+
 func (c *Call) writeOr(f *vfs.File, at int64) (n, end int64) {
 	n, end, e := f.WriteAt(&c.vec, at, c.P.fileSize())
 	if e == unix.EAGAIN && !f.Nonblocking() {
 		if p, ok := f.Ops.(vfs.Pollable); ok {
-			h, bits := p.Ready(f, true)
-			return c.wait(h, bits, 0), end
+			return c.park(f, p, true), end
 		}
 	}
 	return result(n, e), end
