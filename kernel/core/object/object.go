@@ -224,12 +224,15 @@ func (o *Object) grow(index uint64) *uint64 {
 	for o.height == 0 || index>>(fanoutShift*o.height&63) != 0 {
 		node := o.frames.AllocZero()
 		if node == 0 {
-			o.shrink()
 			return nil
 		}
-		if o.height != 0 {
+		if o.root != 0 {
 			*phys.Word(node) = o.root
 			o.frames.Add(node, 1)
+		} else { // an empty tree is at once as high as it has to be
+			for o.height++; index>>(fanoutShift*o.height&63) != 0; o.height++ {
+			}
+			o.height--
 		}
 		o.root = node
 		o.height++
@@ -287,14 +290,6 @@ func (o *Object) sweep(node, index uint64) {
 		o.frames.Release(node)
 		o.frames.Sub(parent, 1)
 		node = parent
-	}
-}
-
-// shrink frees a root that has no child: what a failed grow leaves behind.
-func (o *Object) shrink() {
-	if o.height != 0 && o.frames.Count(o.root) == 1 {
-		o.frames.Release(o.root)
-		o.root, o.height = 0, 0
 	}
 }
 

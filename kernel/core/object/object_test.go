@@ -155,6 +155,14 @@ func TestSparse(t *testing.T) {
 	if f.Free() != free {
 		t.Errorf("%d frames are missing", free-f.Free())
 	}
+	// the same, each page alone
+	for _, index := range indices {
+		o.Page(index)
+		drop(t, &o, 0, MaxSize>>12)
+		if f.Free() != free {
+			t.Errorf("page %#x: %d frames are missing", index, free-f.Free())
+		}
+	}
 }
 
 // TestExhausted: a page that cannot be had leaves nothing behind.

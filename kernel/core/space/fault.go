@@ -77,6 +77,10 @@ func (s *Space) Fault(l *Local, addr, code uint64) Result {
 	}
 	if r != Resolved {
 		s.Faults.Failed++
+		// a table made for the page that could not be had
+		if slot, _ := s.Tables.Lookup(addr); *slot == 0 {
+			s.Tables.Trim(addr, slot)
+		}
 	}
 	return r
 }

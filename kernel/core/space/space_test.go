@@ -146,7 +146,7 @@ func (m *machine) finish(free uint64) {
 	}
 	held := m.memory.Areas.Slabs() + m.memory.Objects.Slabs()
 	if got := m.frames.Free() + held; got != free {
-		m.t.Errorf("%d frames are missing", int64(free-got))
+		m.t.Errorf("%d frames are missing, %d tables", int64(free-got), m.space.Tables.Tables)
 	}
 	s := &m.space
 	if s.total|s.data|s.locked|s.anonymous|s.borrowed != 0 || m.memory.Anonymous|m.memory.HugeAnonymous != 0 {
