@@ -32,7 +32,7 @@ func BenchmarkMatMul(b *testing.B) {
 }
 
 // BenchmarkAttention is one head group of SmolLM2 (3 query heads of 64) against
-// a cache of 1,024 positions; bytes are those of the keys and of the values.
+// a cache of 1,024 positions, and the scores of 16 rows at once; bytes are those of the keys and of the values.
 func BenchmarkAttention(b *testing.B) {
 	const positions, dim, ld, heads = 1024, 64, 192, 3
 	kv, q := make([]float32, positions*ld), make([]float32, heads*dim)
@@ -44,6 +44,15 @@ func BenchmarkAttention(b *testing.B) {
 			for b.Loop() {
 				k.Dots(scores, positions, kv, ld, positions, dim, q, dim, heads)
 			}
+		})
+		b.Run(fmt.Sprintf("%v/scores-16", isa), func(b *testing.B) {
+			const n = 16 * heads // queries of 16 rows
+			q, scores := make([]float32, n*dim), make([]float32, n*positions)
+			b.SetBytes(4 * positions * dim)
+			for b.Loop() {
+				k.Dots(scores, positions, kv, ld, positions, dim, q, dim, n)
+			}
+			b.ReportMetric(2*positions*dim*n*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 		})
 		b.Run(fmt.Sprintf("%v/softmax", isa), func(b *testing.B) {
 			b.SetBytes(4 * positions)
