@@ -2,11 +2,15 @@
 
 package main
 
-import "github.com/leveret-os/leveret/kernel/core/timers"
+import (
+	"github.com/leveret-os/leveret/kernel/core/timers"
+	"github.com/leveret-os/leveret/kernel/core/x86"
+)
 
 // boot runs on the first processor, with the lock, and is given the physical
 // address of the PVH start info. What it schedules runs when it returns.
 func boot(c *CPU, info uint64) {
+	tscBase = x86.Rdtsc() // time begins
 	coreText, coreEnd = imageBounds()
 	initG(addressOf(&panicG), addressOf(&panicStack), addressOf(&panicStack)+panicStackSize)
 	initConsole()
