@@ -7,9 +7,12 @@ import (
 	"github.com/leveret-os/leveret/kernel/core/vma"
 )
 
+// map32Bit is MAP_32BIT, which only x86-64 has.
+const map32Bit = 0x40
+
 // legacyFlags are the flags that mmap(2) with MAP_SHARED_VALIDATE knows.
 const legacyFlags = unix.MAP_SHARED | unix.MAP_PRIVATE | unix.MAP_FIXED | unix.MAP_ANONYMOUS | unix.MAP_DENYWRITE | unix.MAP_EXECUTABLE |
-	unix.MAP_GROWSDOWN | unix.MAP_LOCKED | unix.MAP_NORESERVE | unix.MAP_POPULATE | unix.MAP_NONBLOCK | unix.MAP_STACK | unix.MAP_HUGETLB | unix.MAP_32BIT
+	unix.MAP_GROWSDOWN | unix.MAP_LOCKED | unix.MAP_NORESERVE | unix.MAP_POPULATE | unix.MAP_NONBLOCK | unix.MAP_STACK | unix.MAP_HUGETLB | map32Bit
 
 // Request is a call of mmap(2). Object is what its descriptor refers to, nil
 // for anonymous memory.
@@ -208,7 +211,7 @@ func (s *Space) place(r *Request, n uint64) (uint64, unix.Errno) {
 			return hint, 0
 		}
 	}
-	if r.Flags&unix.MAP_32BIT != 0 {
+	if r.Flags&map32Bit != 0 {
 		if addr, ok := s.Areas.GapDown(0x4000_0000, 0x8000_0000, n, 0, 0); ok {
 			return addr, 0
 		}
