@@ -112,6 +112,9 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 	}
 	// Pairs of tiles with AVX-512, tiles with AVX2.
 	most, step := 8, 2*blocks.TileRows
+	if a.n > 2*most { // what counts is no longer how often weights are read
+		most = 6
+	}
 	if isa == AVX2 {
 		most, step = 4, blocks.TileRows
 	}
@@ -120,7 +123,7 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 	if ahead > farAhead {
 		ahead = nearAhead
 	}
-	chunk := max(actsInCache/size/8*8, 8)
+	chunk := max(actsInCache/size/24*24, 24)
 	for first := 0; first < a.n; first += chunk {
 		n := min(chunk, a.n-first)
 		if n == 1 {
