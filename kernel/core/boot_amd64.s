@@ -35,7 +35,14 @@ TEXT ·entry64(SB),NOSPLIT|NOFRAME,$0
 TEXT ·apEntry(SB),NOSPLIT|NOFRAME,$0
 	MOVQ	$BOOT_PML4, AX
 	MOVQ	AX, CR3
-	MOVQ	·startArea(SB), AX
+	XORL	AX, AX
+	XCHGQ	AX, ·startArea(SB) // taken
+	TESTQ	AX, AX
+	JNZ	first
+	CLI // too late: nobody waits any more
+	HLT
+	JMP	-1(PC)
+first:
 	LEAQ	(AREA_SIZE-64)(AX), SP // above it Go functions spill their arguments
 	LEAQ	AREA_G(AX), R14
 	ADDQ	$AREA_CPU, AX
@@ -47,7 +54,6 @@ TEXT ·apEntry(SB),NOSPLIT|NOFRAME,$0
 	MOVQ	AX, DX
 	SHRQ	$32, DX
 	WRMSR
-	MOVQ	$0, ·startArea(SB) // taken
 	CALL	·lockSlow(SB)
 	XORPS	X15, X15
 	MOVQ	R13, AX

@@ -53,7 +53,7 @@ func startOthers(c *CPU) {
 		area += directMap
 		initArea(area)
 		atomic.StoreUint64(&startArea, area)
-		if startOne(id) {
+		if startOne(id, area) {
 			addStarted(cpuAt(area), id)
 			started++
 		} else {
@@ -70,22 +70,24 @@ func addStarted(c *CPU, id uint64) {
 	ncpu++
 }
 
-// startOne sends INIT and start-up, the latter twice when once is not enough.
-func startOne(id uint64) bool {
+// startOne sends INIT and start-up, the latter twice when once is not enough,
+// and waits: long, since the processors of an emulator may have to share few
+// real ones. It is false when the processor did not take its area, and will not.
+func startOne(id, area uint64) bool {
 	wr32(lapic+lapicICRHigh, uint32(id)<<24)
 	wr32(lapic+lapicICR, 0x4500)
 	spin(100000)
-	for range 2 {
+	for wait := uint64(1000000000); wait <= 10000000000; wait *= 10 {
 		wr32(lapic+lapicICRHigh, uint32(id)<<24)
 		wr32(lapic+lapicICR, 0x4600|trampolinePhys>>12)
-		for end := nowNS() + 100000000; nowNS() < end; {
+		for end := nowNS() + wait; nowNS() < end; {
 			if atomic.LoadUint64(&startArea) == 0 {
 				return true
 			}
 			x86.Pause()
 		}
 	}
-	return false
+	return !atomic.CompareAndSwapUint64(&startArea, area, 0)
 }
 
 // spin waits some nanoseconds.
