@@ -5,7 +5,7 @@
 // while a token is computed, and then park, so that an idle or crowded machine
 // loses nothing to them. Each worker has a run of neighbouring pieces, so that it
 // reads memory in one stream, and claims them one by one; who has done his own
-// takes the others' from the end: where a worker gets no processor they do its
+// goes on with the others': where a worker gets no processor they do its
 // share. Whoever waits for a worker that lost its
 // processor in the middle of a piece parks too, and so leaves it its own.
 package parallel
@@ -142,8 +142,8 @@ func (p *Pool) joins(n int) bool {
 	return n == 0
 }
 
-// claim runs pieces of the job until none is left: the worker's own from the
-// first on, then the others' from the last.
+// claim runs pieces of the job until none is left: the worker's own, then the
+// others'.
 func (p *Pool) claim(worker int, job uint64) {
 	own := &p.shares[worker]
 	for i := range p.size {
@@ -154,16 +154,9 @@ func (p *Pool) claim(worker int, job uint64) {
 			if jobOf(v) != job || next >= end {
 				break
 			}
-			piece := next
-			if i == 0 {
-				next++
-			} else {
-				end--
-				piece = end
-			}
-			if s.claims.CompareAndSwap(v, packShare(job, end, next)) {
+			if s.claims.CompareAndSwap(v, v+1) {
 				// The job cannot end before this piece does, so own.job is its own.
-				own.job(worker, piece)
+				own.job(worker, next)
 				own.done.Add(1)
 				if worker != 0 && p.waiting.Load() && p.waiting.CompareAndSwap(true, false) {
 					p.joined <- struct{}{}
