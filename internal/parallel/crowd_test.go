@@ -17,6 +17,7 @@ const busy = "LEVERET_TEST_BUSY"
 func TestMain(m *testing.M) {
 	if os.Getenv(busy) != "" {
 		go func() {
+			//lint:ignore SA5002 it is to spin
 			for {
 			}
 		}()

@@ -23,12 +23,6 @@ func (as *AddressSpace) faultIn(c *CPU, addr, code uint64) space.Result {
 	return r
 }
 
-// fault resolves a page fault; false: the access is wrong, or there is no
-// memory.
-func (as *AddressSpace) fault(c *CPU, addr, code uint64) bool {
-	return as.faultIn(c, addr, code) == space.Resolved
-}
-
 // pageFault handles a page fault at addr of the current thread that is not in
 // core's own code.
 func pageFault(c *CPU, t *Thread, addr uint64) {

@@ -14,7 +14,6 @@ var (
 	handlers           *Thread // idle ones
 	nhandlers          uint64
 	sendHead, sendTail *Thread // callers for whom there was no idle handler
-	nforward           uint64
 
 	// A page fault on a user's address with IP in [fixLo, fixHi) resumes at
 	// fixPad: services' copy of user memory.
@@ -46,7 +45,6 @@ func forwardAgain(c *CPU, t *Thread) {
 
 // hand switches to an idle handler, or queues t until there is one.
 func hand(c *CPU, t *Thread) {
-	nforward++
 	h := handlers
 	if h == nil {
 		t.next = nil

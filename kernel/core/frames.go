@@ -32,23 +32,6 @@ func initSpaces() {
 	}
 }
 
-// allocFrame returns a frame for the kernel's own use.
-func allocFrame() uint64 {
-	p := memory.Alloc(0)
-	if p == 0 {
-		die("out of memory")
-	}
-	return p
-}
-
-func allocZero() uint64 {
-	p := allocFrame()
-	phys.ZeroPage(p)
-	return p
-}
-
-func freeFrame(p uint64) { memory.Put(p) }
-
 // allocPage returns a cleared frame where it can be accessed, or nil.
 func allocPage() unsafe.Pointer {
 	p := memory.AllocZero()

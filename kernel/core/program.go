@@ -19,9 +19,8 @@ type program struct {
 	layout stackLayout
 	vdso   uint64 // address of the vDSO, or 0
 	elf.Image
-	bias     uint64 // added to the file's addresses
-	entry    uint64
-	stackTop uint64
+	bias  uint64 // added to the file's addresses
+	entry uint64
 }
 
 // Where a position-independent program is put: Linux's ELF_ET_DYN_BASE.

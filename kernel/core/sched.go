@@ -3,8 +3,6 @@
 package main
 
 import (
-	"math/bits"
-
 	"github.com/leveret-os/leveret/kernel/core/runq"
 	"github.com/leveret-os/leveret/kernel/core/x86"
 )
@@ -236,9 +234,6 @@ func sysSchedYield(c *CPU, t *Thread) {
 
 // onlineMask has a bit for each processor that runs.
 func onlineMask() uint64 { return 1<<ncpu - 1 }
-
-// cpuNumber is how many processors' bits are in a mask.
-func cpuNumber(mask uint64) int { return bits.OnesCount64(mask) }
 
 // interruptCPU makes another processor look at its work.
 func interruptCPU(c, to *CPU) { sendIPI(to.apic, vecReschedule) }

@@ -124,6 +124,7 @@ func newSignal(p *Process, sig uint64, code uint32, fields *[14]uint64) *signal 
 	p.queued++
 	s.info.Signo, s.info.Code = int32(sig), int32(code)
 	if fields != nil {
+		//lint:ignore S1001 a copy as a whole goes through vector registers, which are the program's
 		for i := range fields {
 			s.info.Fields[i] = fields[i]
 		}

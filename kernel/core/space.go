@@ -46,18 +46,6 @@ func newServicesSpace() *AddressSpace {
 	return as
 }
 
-func (as *AddressSpace) retain() { as.References++ }
-
-// release gives up a reference; the last one makes the space one to destroy, by
-// and by, in reapSpaces.
-func (as *AddressSpace) release(c *CPU) {
-	if as.References--; as.References != 0 {
-		return
-	}
-	as.dead = deadSpaces
-	deadSpaces = as
-}
-
 var deadSpaces *AddressSpace
 
 // reapSpaces does a step of destroying what was released, and reports whether

@@ -47,16 +47,6 @@ func copyOut(c *CPU, addr uint64, src unsafe.Pointer, n uint64) bool {
 	return as != nil && as.CopyOut(&c.mm, addr, src, n) == n
 }
 
-// copyInIn is copyIn from a given space.
-func copyInIn(c *CPU, as *AddressSpace, dst unsafe.Pointer, addr, n uint64) bool {
-	return as.CopyIn(&c.mm, dst, addr, n) == n
-}
-
-// copyOutIn is copyOut to a given space.
-func copyOutIn(c *CPU, as *AddressSpace, addr uint64, src unsafe.Pointer, n uint64) bool {
-	return as.CopyOut(&c.mm, addr, src, n) == n
-}
-
 // In user_amd64.s: access to memory of the current thread's space where it
 // lies; ok is 0 where a page is not there, or not for writing.
 
@@ -130,12 +120,6 @@ func read32In(c *CPU, as *AddressSpace, addr uint64) (uint32, bool) {
 	return v, ok
 }
 
-func read64In(c *CPU, as *AddressSpace, addr uint64) (uint64, bool) { return as.get64(c, addr) }
-
-func write32In(c *CPU, as *AddressSpace, addr uint64, v uint32) bool { return as.put32(c, addr, v) }
-
-func write64In(c *CPU, as *AddressSpace, addr uint64, v uint64) bool { return as.put64(c, addr, v) }
-
 func (as *AddressSpace) put64(c *CPU, a, v uint64) bool {
 	if a&4095 <= 4088 {
 		pa, ok := as.Address(&c.mm, a, true)
@@ -169,14 +153,6 @@ func (as *AddressSpace) get64(c *CPU, a uint64) (uint64, bool) {
 	var v uint64
 	ok := as.CopyIn(&c.mm, unsafe.Pointer(&v), a, 8) == 8
 	return v, ok
-}
-
-func uput64(c *CPU, t *Thread, a, v uint64) bool {
-	as := asFor(t, a)
-	if as == nil {
-		return false
-	}
-	return as.put64(c, a, v)
 }
 
 // futexKey returns what names the word at addr for all who share it: a memory

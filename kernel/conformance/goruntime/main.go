@@ -137,7 +137,6 @@ func locks() error {
 type node struct {
 	left, right *node
 	value, sum  uint64
-	padding     [3]uint64
 }
 
 func grow(depth int, value uint64) *node {

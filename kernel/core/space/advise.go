@@ -9,12 +9,6 @@ import (
 	"github.com/leveret-os/leveret/kernel/core/vma"
 )
 
-// Advice that x/sys/unix lacks.
-const (
-	madvGuardInstall = 102
-	madvGuardRemove  = 103
-)
-
 // Advise is madvise(2). Again: call it again, with from being where it says the
 // next step begins; the first call has from = addr.
 func (s *Space) Advise(l *Local, addr, n uint64, advice uint32, from uint64) (next uint64, errno unix.Errno) {

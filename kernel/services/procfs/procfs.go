@@ -46,7 +46,6 @@ type proc struct {
 	o  Options
 	fs *vfs.FileSystem
 
-	mu      sync.Mutex
 	started int64 // ns since 1970
 }
 

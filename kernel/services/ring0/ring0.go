@@ -14,11 +14,15 @@ import (
 )
 
 func ucopy(dst, src, n uintptr) (ok uint64)
+
+//lint:ignore U1000 core jumps to it
 func ucopyPad(dst, src, n uintptr) (ok uint64)
 func ucopyRange() (lo, hi, pad uintptr)
 func receive(action uint64) (request uint64)
 
 // receiveEntry is where receive calls core.
+//
+//lint:ignore U1000 the assembly reads it
 var receiveEntry uint64
 
 // Setup tells core where the copy is that may fault, and asks where Receive

@@ -137,14 +137,3 @@ func (e *Entry) within(dir *Entry) bool {
 		e = e.parent
 	}
 }
-
-// under returns the child of dir through which e is reached, or nil.
-func (e *Entry) under(dir *Entry) *Entry {
-	for !e.isRoot() {
-		if e.parent == dir {
-			return e
-		}
-		e = e.parent
-	}
-	return nil
-}

@@ -60,7 +60,6 @@ type File struct {
 	refs  atomic.Int32
 	mu    sync.Mutex // held while the position is used
 	flags atomic.Uint32
-	lease bool
 	// OwnerPID and Signal are what F_SETOWN and F_SETSIG keep.
 	OwnerPID atomic.Int32
 	Signal   atomic.Int32

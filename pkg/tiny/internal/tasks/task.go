@@ -156,8 +156,3 @@ func (m maker) task(p Phrasing) *Task {
 	}
 	return t
 }
-
-// fill puts values in the place of placeholders.
-func fill(text string, values ...string) string {
-	return strings.NewReplacer(values...).Replace(text)
-}
