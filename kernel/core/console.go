@@ -29,7 +29,10 @@ var consoleRoom uint64
 func initConsole() {
 	x86.Outb(uartInterrupt, 0)
 	x86.Outb(uartLine, 3)
-	takeInput() // which switching the FIFOs on would drop
+	// Switching the FIFOs on drops what has come. In loopback the emulator's port
+	// asks for no further byte when one is taken, so that none comes in between.
+	x86.Outb(uartModem, 0x10)
+	takeInput()
 	x86.Outb(uartFIFO, 7)
 	x86.Outb(uartModem, 3) // DTR, RTS
 }
