@@ -3,6 +3,7 @@ package native
 import (
 	"cmp"
 	"fmt"
+	"github.com/leveret-os/leveret/bench/stats"
 	"slices"
 )
 
@@ -179,8 +180,8 @@ func (b *board) decodeChecks(t int) []check {
 		o := b.ours(form, modeHuge, t)
 		m := b.ours(form, modeMapped, t)
 		list = append(list,
-			check{Topic: topic, Claim: form + ", huge, of the plain read", Threads: t, Against: "reading the same bytes", Got: newSpread(rounds(o.Values[keyRatio])), Want: 0.85},
-			check{Topic: topic, Claim: form + ", mapped, of the plain read", Threads: t, Against: "reading the same bytes", Got: newSpread(rounds(m.Values[keyRatio]))},
+			check{Topic: topic, Claim: form + ", huge, of the plain read", Threads: t, Against: "reading the same bytes", Got: stats.Of(rounds(o.Values[keyRatio])), Want: 0.85},
+			check{Topic: topic, Claim: form + ", mapped, of the plain read", Threads: t, Against: "reading the same bytes", Got: stats.Of(rounds(m.Values[keyRatio]))},
 			check{Topic: topic, Claim: form + ", mapped", Threads: t, Against: "huge", Got: ratios(m.Values[keyDecode], o.Values[keyDecode])},
 			check{Topic: topic, Claim: form + ", huge, context 2,048", Threads: t, Against: "context 128", Got: ratios(o.Values[keyDeep], o.Values[keyDecode])})
 	}
@@ -192,7 +193,7 @@ func (b *board) prefillChecks(t int) []check {
 	q8, q80 := b.ours("q8b32", modeHuge, t), b.of(config{Engine: llamaCpp, Form: "Q8_0", Threads: t})
 	limit := b.of(config{Engine: machine, Form: "-", Threads: t})
 	bf16 := b.ours("bf16", modeHuge, t)
-	flops := newSpread(rounds(limit.Values[keyPrefillFlops])).Median
+	flops := stats.Of(rounds(limit.Values[keyPrefillFlops])).Median
 	rate := map[int]float64{}
 	for round, x := range bf16.Values[keyPrefill] {
 		rate[round] = x * flops

@@ -31,7 +31,7 @@ func writeCSV(w io.Writer, samples []sample) error {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 	for _, r := range results(samples) {
 		for _, m := range csvMeasures {
-			s := r.spread(m.key).scaled(m.scale)
+			s := r.spread(m.key).Scaled(m.scale)
 			if s.N == 0 {
 				continue
 			}

@@ -3,6 +3,7 @@ package native
 import (
 	"cmp"
 	"fmt"
+	"github.com/leveret-os/leveret/bench/stats"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -211,7 +212,7 @@ func estimate(items []item, before []sample) time.Duration {
 	var seconds float64
 	for _, i := range items {
 		if t := took[like{i.config, i.Task}]; len(t) > 0 {
-			seconds += newSpread(t).Median
+			seconds += stats.Of(t).Median
 			continue
 		}
 		e := engineNamed(i.Engine)

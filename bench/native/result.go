@@ -2,6 +2,7 @@ package native
 
 import (
 	"cmp"
+	"github.com/leveret-os/leveret/bench/stats"
 	"slices"
 )
 
@@ -22,7 +23,7 @@ func (r *result) spread(key string) spread {
 	for _, x := range r.Values[key] {
 		v = append(v, x)
 	}
-	return newSpread(v)
+	return stats.Of(v)
 }
 
 // results gathers samples by config, in the order of tables.

@@ -110,8 +110,8 @@ func lossSection(b *strings.Builder, board *board) {
 		m := l.measure
 		body = append(body, []string{
 			m.title + ", " + m.unit, string(l.class), fmt.Sprint(l.ours.Threads), theirs,
-			cell(l.theirs.spread(m.key).scaled(m.scale), m.digits), l.ours.name(),
-			cell(l.ours.spread(m.key).scaled(m.scale), m.digits), fmt.Sprintf("%.2f", l.ratio),
+			cell(l.theirs.spread(m.key).Scaled(m.scale), m.digits), l.ours.name(),
+			cell(l.ours.spread(m.key).Scaled(m.scale), m.digits), fmt.Sprintf("%.2f", l.ratio),
 		})
 	}
 	rows(b, []string{"", "class", "threads", "engine", "its", "ours", "our", "times better"}, body)
@@ -134,7 +134,7 @@ func measureSections(b *strings.Builder, board *board) {
 				c := r.config
 				c.Threads = t
 				x := board.of(c)
-				s := x.spread(m.key).scaled(m.scale)
+				s := x.spread(m.key).Scaled(m.scale)
 				any, noisy = any || s.N > 0, noisy || x.Noisy > 0
 				row = append(row, cell(s, m.digits))
 			}
@@ -215,8 +215,8 @@ func machineSection(b *strings.Builder, all []*result) {
 	for _, r := range all {
 		if r.Engine == machine && r.Samples > 0 {
 			body = append(body, []string{
-				fmt.Sprint(r.Threads), cell(r.spread(keyFMA).scaled(1e-9), 0),
-				cell(r.spread(keyReadHuge).scaled(1e-9), 1), cell(r.spread(keyReadSmall).scaled(1e-9), 1),
+				fmt.Sprint(r.Threads), cell(r.spread(keyFMA).Scaled(1e-9), 0),
+				cell(r.spread(keyReadHuge).Scaled(1e-9), 1), cell(r.spread(keyReadSmall).Scaled(1e-9), 1),
 			})
 		}
 	}

@@ -74,7 +74,7 @@ func TestCell(t *testing.T) {
 	for _, c := range []struct {
 		s    spread
 		want string
-	}{{spread{}, "—"}, {spread{1.25, 1.25, 1.25, 1}, "1.2"}, {spread{2, 1, 3, 3}, "2.0 (1.0–3.0)"}} {
+	}{{spread{}, "—"}, {spread{Median: 1.25, Least: 1.25, Most: 1.25, N: 1}, "1.2"}, {spread{Median: 2, Least: 1, Most: 3, N: 3}, "2.0 (1.0–3.0)"}} {
 		if got := cell(c.s, 1); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
 		}

@@ -25,6 +25,11 @@ func Of(values []float64) Spread {
 	return Spread{Median: (v[(n-1)/2] + v[n/2]) / 2, Least: v[0], Most: v[n-1], N: n}
 }
 
+// Scaled returns the spread in another unit.
+func (s Spread) Scaled(by float64) Spread {
+	return Spread{s.Median * by, s.Least * by, s.Most * by, s.N}
+}
+
 // Overlaps tells whether the ranges of s and t have a value in common: then
 // there is no measured difference.
 func (s Spread) Overlaps(t Spread) bool { return s.Least <= t.Most && t.Least <= s.Most }
