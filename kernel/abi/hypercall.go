@@ -148,6 +148,9 @@ const (
 	// soft and hard ones (struct rlimit), which lie there until its EventExit
 	// is answered. ESRCH.
 	HyperLimits = 0x116e
+	// Credentials(pid, address, n): a process's user and group ids are now those
+	// of a Credentials. ESRCH.
+	HyperCredentials = 0x116f
 	// HugePages(mode): how anonymous memory gets 2 MiB pages: 0 never, 1 where
 	// madvise(2) asked for them, 2 always. EINVAL.
 	HyperHugePages = 0x116d
@@ -243,6 +246,14 @@ type ProcessInfo struct {
 	Exe                                   uint64 // memory object of the program
 	Limits                                [16][2]uint64
 	Name                                  [16]byte
+}
+
+// Credentials are the ids of a process. Core answers getuid(2) and its kin
+// from them, names the sender of a signal by them, and holds EUID 0 to have
+// all capabilities and any other to have none.
+type Credentials struct {
+	UID, EUID, SUID, FSUID uint32
+	GID, EGID, SGID, FSGID uint32
 }
 
 // ThreadInfo is what /proc/PID/task/TID tells beyond the process's.

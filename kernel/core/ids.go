@@ -13,26 +13,6 @@ func sysGetpid(c *CPU, t *Thread)  { t.AX = uint64(t.PID) }
 func sysGettid(c *CPU, t *Thread)  { t.AX = uint64(t.TID) }
 func sysGetppid(c *CPU, t *Thread) { t.AX = uint64(t.parent) }
 
-// sysZero answers what is always 0: the ids of the only user, and calls that
-// need do nothing.
-func sysZero(c *CPU, t *Thread) { t.AX = 0 }
-
-// sysGetresid: getresuid(2), getresgid(2).
-func sysGetresid(c *CPU, t *Thread) {
-	t.AX = 0
-	if !write32(c, t.DI, 0) || !write32(c, t.SI, 0) || !write32(c, t.DX, 0) {
-		t.AX = eFAULT
-	}
-}
-
-// sysSetid: setuid(2) and its like: root may become only itself here.
-func sysSetid(c *CPU, t *Thread) {
-	t.AX = 0
-	if id := int32(t.DI); id != 0 && id != -1 {
-		t.AX = eINVAL // no such user in this namespace
-	}
-}
-
 // sysGetpgid, sysGetsid: of this process or another.
 func sysGetpgid(c *CPU, t *Thread) {
 	if p := processArg(t, t.DI); p != nil {
@@ -107,33 +87,6 @@ func threadArg(t *Thread, tid uint64) *Thread {
 		return nil
 	}
 	return o
-}
-
-// utsname is struct utsname.
-type utsname [6][65]byte
-
-var uts utsname
-
-func setField(f *[65]byte, s string) {
-	for i := range len(s) {
-		f[i%65] = s[i]
-	}
-}
-
-// sysUname: uname(2).
-func sysUname(c *CPU, t *Thread) {
-	if uts[0][0] == 0 {
-		setField(&uts[0], "Linux")
-		setField(&uts[1], "leveret")
-		setField(&uts[2], "6.12.0-leveret")
-		setField(&uts[3], "#1 SMP Leveret")
-		setField(&uts[4], "x86_64")
-		setField(&uts[5], "(none)")
-	}
-	t.AX = 0
-	if !copyOut(c, t.DI, unsafe.Pointer(&uts), 390) {
-		t.AX = eFAULT
-	}
 }
 
 // sysArchPrctl: arch_prctl(2).
@@ -262,7 +215,7 @@ func sysPrlimit64(c *CPU, t *Thread) {
 			t.AX = eINVAL
 			return
 		}
-		if uint32(t.SI) == unix.RLIMIT_NOFILE && n.Max > maxFD {
+		if n.Max > l.Max && !t.capable() || uint32(t.SI) == unix.RLIMIT_NOFILE && n.Max > maxFD {
 			t.AX = ePERM
 			return
 		}
@@ -299,7 +252,7 @@ func sysSetrlimit(c *CPU, t *Thread) {
 		t.AX = eFAULT
 	case n.Cur > n.Max:
 		t.AX = eINVAL
-	case uint32(t.DI) == unix.RLIMIT_NOFILE && n.Max > maxFD:
+	case n.Max > t.process.limits[t.DI&15].Max && !t.capable() || uint32(t.DI) == unix.RLIMIT_NOFILE && n.Max > maxFD:
 		t.AX = ePERM
 	default:
 		l := &t.process.limits[t.DI&15]
@@ -379,42 +332,6 @@ func sysGetcpu(c *CPU, t *Thread) {
 	t.AX = 0
 	if t.DI != 0 && !write32(c, t.DI, uint32(c.number)) || t.SI != 0 && !write32(c, t.SI, 0) {
 		t.AX = eFAULT
-	}
-}
-
-// capabilities: all of them, since there is only root.
-const allCapabilities = 1<<41 - 1
-
-// sysCapget: capget(2).
-func sysCapget(c *CPU, t *Thread) {
-	v, ok := read32(c, t.DI)
-	if !ok {
-		t.AX = eFAULT
-		return
-	}
-	t.AX = 0
-	if v != 0x20080522 && v != 0x20071026 {
-		write32(c, t.DI, 0x20080522)
-		if t.SI != 0 {
-			t.AX = eINVAL
-		}
-		return
-	}
-	if t.SI == 0 {
-		return
-	}
-	lo, hi := uint32(allCapabilities&0xffffffff), uint32(allCapabilities>>32)
-	caps := [6]uint32{lo, lo, 0, hi, hi, 0}
-	if !copyOut(c, t.SI, unsafe.Pointer(&caps), 24) {
-		t.AX = eFAULT
-	}
-}
-
-// sysGetgroups: getgroups(2): none.
-func sysGetgroups(c *CPU, t *Thread) {
-	t.AX = 0
-	if int32(t.DI) < 0 {
-		t.AX = eINVAL
 	}
 }
 

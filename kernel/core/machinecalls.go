@@ -29,6 +29,7 @@ func initMachineCalls(set func(int, func(*CPU, *Thread))) {
 	set(abi.HyperPower, hyperPower)
 	set(abi.HyperSignal, hyperSignal)
 	set(abi.HyperLimits, hyperLimits)
+	set(abi.HyperCredentials, hyperCredentials)
 }
 
 // consoleInput has POLLIN while bytes wait.
@@ -131,6 +132,7 @@ func hyperStartInit(c *CPU, t *Thread) {
 	p.files.references++
 	init := startObject(c, as, objectAt(t.DI), userTop-pageSize, 0, w, p)
 	started = true
+	p.unkillable = true
 	nameThread(init, w)
 	p.session, p.group = 0, 0
 	t.AX = uint64(p.pid)

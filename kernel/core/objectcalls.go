@@ -409,6 +409,10 @@ func mapKind(a *vma.Area) uint32 {
 		return abi.MapStack
 	case a.Flags&vma.Heap != 0:
 		return abi.MapHeap
+	case a.Object != nil && a.Object == vdsoObject && a.Offset == 0:
+		return abi.MapVvar
+	case a.Object != nil && a.Object == vdsoObject:
+		return abi.MapVDSO
 	}
 	return abi.MapPlain
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"unsafe"
 
+	"github.com/leveret-os/leveret/kernel/abi"
 	"github.com/leveret-os/leveret/kernel/core/slab"
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,10 @@ type Process struct {
 	word  uint64 // services' own
 	ring0 bool   // services
 	dying bool   // exit_group, or a fatal signal
-	code  uint64 // wait status when dying
+	// unkillable: it is the first process, and none of its threads has caused
+	// an exception that nothing handles.
+	unkillable bool
+	code       uint64 // wait status when dying
 
 	first, last *Thread
 	threads     int
@@ -30,6 +34,7 @@ type Process struct {
 	queued  int // signals in queues of the process and its threads
 
 	limits [16]unix.Rlimit
+	cred   abi.Credentials // services change them
 
 	alarm       Timer // ITIMER_REAL
 	alarmEvery  uint64

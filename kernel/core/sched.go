@@ -115,6 +115,9 @@ func setCur(c *CPU, t *Thread) {
 	c.cur = t
 	t.cpu = c
 	setTrapFrame(c, taddr(t)+trapFrameSize)
+	if t.rseq != 0 && t.rseqCPU != uint32(c.number) {
+		t.work |= workRseq
+	}
 	if t.as != nil && t.as != c.curAS {
 		c.curAS = t.as
 		x86.WriteCR3(t.as.pml4)
@@ -195,6 +198,13 @@ func preempt(c *CPU, t *Thread) {
 		}
 		return
 	}
+	if t.affinity>>c.number&1 == 0 { // it has been changed while t ran
+		account(c)
+		t.preempted++
+		moveAway(c, t)
+		schedule(c)
+		return
+	}
 	if !c.preempted { // who set it has decided
 		first := c.run.First()
 		if first == nil {
@@ -207,6 +217,9 @@ func preempt(c *CPU, t *Thread) {
 		}
 	}
 	t.preempted++
+	if t.rseq != 0 {
+		t.work |= workRseq
+	}
 	c.run.PutBack(&t.sched)
 	schedule(c)
 }

@@ -35,7 +35,7 @@ func sysRtSigaction(c *CPU, t *Thread) {
 	if t.SI != 0 {
 		a.handler, a.flags, a.restorer = n.handler, n.flags, n.restorer
 		a.mask = n.mask &^ unblockable
-		if p.isIgnored(sig) {
+		if a.handler == sigIgnore || a.handler == sigDefault && bit(sig)&ignored != 0 {
 			dropPending(p, bit(sig))
 		}
 	}

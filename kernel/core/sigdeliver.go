@@ -42,7 +42,7 @@ func deliverSignals(c *CPU, t *Thread) {
 			}
 			return
 		case bit(sig)&ignored != 0 && sig != uint64(unix.SIGKILL):
-		case bit(sig)&stopping != 0:
+		case bit(sig)&stopping != 0 || t.process.unkillable:
 		default:
 			status := sig
 			if bit(sig)&dumping != 0 {
@@ -112,6 +112,9 @@ func restartCall(c *CPU, t *Thread, handler, restart bool) {
 // siginfo is in sigScratch. false: its stack cannot take the frame.
 func pushFrame(c *CPU, t *Thread, sig uint64, a *sigAction) bool {
 	if a.flags&saRestorer == 0 {
+		return false
+	}
+	if t.rseq != 0 && !abortRseq(c, t) {
 		return false
 	}
 	if t.fp == fpLive {

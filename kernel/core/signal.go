@@ -70,10 +70,11 @@ func setMask(t *Thread, mask uint64) {
 	}
 }
 
-// isIgnored tells whether sig has no effect on p.
+// isIgnored tells whether sig has no effect on p. The first process gets no
+// signal that it has no handler for, not even SIGKILL (kill(2)).
 func (p *Process) isIgnored(sig uint64) bool {
 	h := p.actions[sig&63|sig&64].handler
-	return h == sigIgnore || h == sigDefault && bit(sig)&ignored != 0
+	return h == sigIgnore || h == sigDefault && (bit(sig)&ignored != 0 || p.unkillable)
 }
 
 // send makes sig pending: for thread t when it is not nil, else for any of p's.
@@ -82,6 +83,11 @@ func send(c *CPU, p *Process, t *Thread, sig uint64, code uint32, fields *[14]ui
 	if p.dying {
 		return 0
 	}
+	if bit(sig)&stopping != 0 {
+		dropPending(p, 1<<(unix.SIGCONT-1))
+	} else if sig == uint64(unix.SIGCONT) {
+		dropPending(p, stopping)
+	}
 	pending, queue := &p.pending, &p.queue
 	target := t
 	if t != nil {
@@ -89,9 +95,16 @@ func send(c *CPU, p *Process, t *Thread, sig uint64, code uint32, fields *[14]ui
 	} else {
 		target = chooseThread(p, sig)
 	}
-	waited := target != nil && target.state == stateSignal && target.sigwait&bit(sig) != 0
-	if p.isIgnored(sig) && !waited && (target == nil || target.mask&bit(sig) == 0) {
-		return 0
+	// A signal that is ignored is kept while it is blocked: the action may
+	// change until it is delivered. Of the process's, the first thread decides.
+	if one := target; p.isIgnored(sig) {
+		if one == nil {
+			one = p.first
+		}
+		waited := one.state == stateSignal && one.sigwait&bit(sig) != 0
+		if !waited && one.mask&bit(sig) == 0 {
+			return 0
+		}
 	}
 	if sig < firstRealTime && *pending&bit(sig) != 0 {
 		return 0 // one is enough
@@ -207,7 +220,10 @@ func interrupt(c *CPU, t *Thread) {
 // and not in blocked, and tells its number, 0 when there is none.
 func take(t *Thread, blocked uint64, info *sigframe.Info) uint64 {
 	own, shared := t.pending&^blocked, t.process.pending&^blocked
-	all := own | shared
+	all := own // before the process's, whatever the numbers
+	if all == 0 {
+		all = shared
+	}
 	if all == 0 {
 		return 0
 	}
@@ -269,6 +285,9 @@ func force(c *CPU, t *Thread, sig uint64, code uint32, addr uint64) {
 		a.handler = sigDefault
 		t.mask &^= bit(sig)
 	}
+	if a.handler == sigDefault {
+		t.process.unkillable = false
+	}
 	if sig < firstRealTime && t.pending&bit(sig) != 0 {
 		flush(&t.queue, bit(sig))
 	}
@@ -298,7 +317,7 @@ func kill(c *CPU, p *Process, status uint64) {
 
 // senderInfo fills the fields of a signal that t sends by kill(2).
 func senderInfo(t *Thread, fields *[14]uint64) {
-	fields[0] = uint64(t.PID) // si_uid is 0
+	fields[0] = uint64(t.PID) | uint64(t.process.cred.UID)<<32
 }
 
 // sendAsUser is kill(2)'s and tgkill(2)'s signal.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"github.com/leveret-os/leveret/kernel/abi"
+	"golang.org/x/sys/unix"
 )
 
 // Entry code calls through these (see state.go).
@@ -58,6 +59,11 @@ func exitWork(c *CPU, t *Thread) {
 	case w&workDie != 0 && t.how != howReceive:
 		t.work = 0
 		exitThread(c, t, t.process.code)
+	case w&workRseq != 0:
+		t.work &^= workRseq
+		if !resumeRseq(c, t) {
+			force(c, t, uint64(unix.SIGSEGV), siKern, 0)
+		}
 	case w&workForward != 0:
 		t.work &^= workForward
 		forwardAgain(c, t)

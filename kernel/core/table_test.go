@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/leveret-os/leveret/kernel/services/calls"
 )
 
 var update = flag.Bool("update", false, "write docs/syscalls.md")
@@ -51,6 +53,15 @@ func TestDocument(t *testing.T) {
 	}
 	if string(got) != want {
 		t.Errorf("docs/syscalls.md is not what the table says: run go test ./kernel/core -run TestDocument -update")
+	}
+}
+
+// A call that services are to serve has a function there.
+func TestServicesServe(t *testing.T) {
+	for i, e := range systab {
+		if (e.state == inServices || e.state == fast) && (i >= len(calls.Table) || calls.Table[i] == nil) {
+			t.Errorf("%s is forwarded, but services do not serve it", e.name)
+		}
 	}
 }
 

@@ -87,6 +87,7 @@ type Thread struct {
 	rseq       uint64
 	rseqSig    uint32
 	rseqSize   uint32
+	rseqCPU    uint32 // the processor that it was told
 
 	affinity   uint64
 	switches   uint64 // by waiting
@@ -138,6 +139,7 @@ const (
 	workDie                 // the process ends
 	workGone                // the thread has left its process
 	workForward             // the parked request is forwarded again
+	workRseq                // the registered struct rseq is out of date
 	workMask                // saved is the mask again when no handler runs
 )
 

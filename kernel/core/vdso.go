@@ -56,6 +56,10 @@ func mapVDSO(c *CPU, as *AddressSpace) uint64 {
 	if errno != 0 {
 		return 0
 	}
+	r.Addr, r.Length, r.Prot, r.Flags = at, pageSize, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_FIXED
+	if _, errno = as.Map(&c.mm, &r); errno != 0 {
+		return 0
+	}
 	return at + pageSize
 }
 

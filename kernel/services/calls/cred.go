@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/leveret-os/leveret/kernel/abi"
 	"github.com/leveret-os/leveret/kernel/services/usermem"
 	"github.com/leveret-os/leveret/kernel/services/vfs"
 )
@@ -22,7 +23,14 @@ func (c *Call) become(change func(*vfs.Cred) Errno) int64 {
 	if e := change(&n); e != 0 {
 		return fail(e)
 	}
-	c.P.Update(func(who *vfs.Caller) { who.Cred = &n })
+	ids := abi.Credentials{
+		UID: n.UID, EUID: n.EUID, SUID: n.SUID, FSUID: n.FSUID,
+		GID: n.GID, EGID: n.EGID, SGID: n.SGID, FSGID: n.FSGID,
+	}
+	c.P.Update(func(who *vfs.Caller) {
+		who.Cred = &n
+		c.K.Machine.Credentials(c.P.PID, &ids)
+	})
 	return 0
 }
 

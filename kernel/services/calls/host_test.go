@@ -30,6 +30,7 @@ func (host) Control(uint64, uint64, uint64) (int64, Errno) {
 func (host) Transfer(uint64, bool, uint64, int) (int, Errno) { return 0, unix.EAGAIN }
 func (host) TransferBytes(uint64, bool, []byte) (int, Errno) { return 0, unix.EAGAIN }
 func (host) Process(uint32, *abi.ProcessInfo) Errno          { return unix.ESRCH }
+func (host) Credentials(uint32, *abi.Credentials)            {}
 func (host) Memory(m *abi.MemoryInfo)                        { m.Total, m.Free = 1<<30, 1<<29 }
 func (host) Random(p []byte)                                 { rand.Read(p) }
 func (host) Monotonic() int64                                { return time.Now().UnixNano() }

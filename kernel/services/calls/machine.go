@@ -34,6 +34,8 @@ type Machine interface {
 	Release(handle uint64)
 
 	Process(pid uint32, into *abi.ProcessInfo) Errno
+	// Credentials tells core the ids of a process.
+	Credentials(pid uint32, ids *abi.Credentials)
 	Memory(into *abi.MemoryInfo)
 	Random(p []byte)
 	Monotonic() int64

@@ -165,6 +165,11 @@ func (m *Machine) Process(pid uint32, into *abi.ProcessInfo) Errno {
 	return e
 }
 
+// Credentials implements calls.Machine.
+func (m *Machine) Credentials(pid uint32, ids *abi.Credentials) {
+	ring0.Fill(abi.HyperCredentials, ids, uint64(pid))
+}
+
 // Thread reads what core knows of a thread.
 func (m *Machine) Thread(tid uint32, into *abi.ThreadInfo) Errno {
 	_, e := errno(ring0.Fill(abi.HyperThreadInfo, into, uint64(tid)))

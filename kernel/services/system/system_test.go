@@ -41,6 +41,7 @@ func (machine) Process(pid uint32, i *abi.ProcessInfo) errno {
 	copy(i.Name[:], "prog)ram")
 	return 0
 }
+func (machine) Credentials(uint32, *abi.Credentials) {}
 func (machine) Thread(tid uint32, i *abi.ThreadInfo) errno {
 	*i = abi.ThreadInfo{TID: tid, PID: 1, State: 'R'}
 	copy(i.Name[:], "worker")
