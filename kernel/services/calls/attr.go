@@ -177,6 +177,9 @@ func sysTruncate(c *Call) int64 {
 	if errno := c.who.Cred.May(i, vfs.MayWrite); errno != 0 {
 		return fail(errno)
 	}
+	if i.Runs() {
+		return fail(unix.ETXTBSY)
+	}
 	if !i.Acquire() {
 		return fail(unix.ENOENT)
 	}

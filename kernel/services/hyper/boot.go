@@ -4,6 +4,7 @@ package hyper
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -65,6 +66,7 @@ func Split(line string) (words []string) {
 // and what core does not know (VAR=value) is environment.
 func InitWords(line string) (program string, args, env []string) {
 	program = "/init"
+	env = []string{"HOME=/", "TERM=linux"}
 	words := Split(line)
 	for i, w := range words {
 		if w == "--" {
@@ -76,11 +78,17 @@ func InitWords(line string) (program string, args, env []string) {
 		case name == "rdinit" && found:
 			program = value
 		case found && name != "" && strings.ToUpper(name) == name && !strings.ContainsAny(name, ".-"):
-			env = append(env, w)
+			// A name that is there already gets the new value, in its place.
+			i := slices.IndexFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+			if i < 0 {
+				env = append(env, w)
+			} else {
+				env[i] = w
+			}
 		}
 	}
 	args = append([]string{program}, args...)
-	return program, args, append([]string{"HOME=/", "TERM=linux"}, env...)
+	return program, args, env
 }
 
 // StartInit makes process 1 and has core run it.
@@ -95,6 +103,7 @@ func StartInit(k *calls.Kernel) error {
 		return fmt.Errorf("%s: %w", program, unix.EACCES)
 	}
 	i.Acquire() // for as long as it runs
+	i.Execute()
 	p.Comm = program[strings.LastIndexByte(program, '/')+1:]
 	var block []byte
 	for n, list := range [2][]string{args, env} {

@@ -29,6 +29,7 @@ type Inode struct {
 	dir    *directory // of a directory that vfs keeps
 
 	locks locks
+	runs  atomic.Int32 // processes whose program it is
 
 	mu       sync.Mutex
 	mode     uint32
@@ -210,3 +211,10 @@ func (i *Inode) Stat(s *Stat) {
 	}
 	s.Root = i.FS.Root != nil && i.FS.Root.inode == i
 }
+
+// Execute notes that the file is a process's program from now on: nobody
+// writes to it any more: ETXTBSY.
+func (i *Inode) Execute() { i.runs.Add(1) }
+
+// Runs reports whether the file is a process's program.
+func (i *Inode) Runs() bool { return i.runs.Load() > 0 }

@@ -188,6 +188,9 @@ func (ns *Namespace) openEntry(c *Caller, e *Entry, h How, flags int, made bool)
 	if h.Flags&unix.O_NOATIME != 0 && !c.Cred.Owns(i) {
 		return nil, unix.EPERM
 	}
+	if want&MayWrite != 0 && i.Runs() {
+		return nil, unix.ETXTBSY
+	}
 	f, errno := newFile(ns, c, e, h.Flags)
 	if errno != 0 {
 		return nil, errno
