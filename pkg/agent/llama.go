@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/leveret-os/leveret/pkg/bpe"
 	"github.com/leveret-os/leveret/pkg/grammar"
@@ -125,64 +123,6 @@ func (c *llamaCaller) Context() int { return c.session.Context() }
 
 func (c *llamaCaller) Prompt(messages []llama.Message) ([]int, error) {
 	return c.l.chat.prompt(c.l.model.Tokenizer(), messages, c.tools)
-}
-
-// Call writes one call, which is whole whatever the model wants: near maxTokens
-// the grammar leads to its end. What of the prompt is in the session from the
-// call before is not computed again.
-func (c *llamaCaller) Call(ctx context.Context, prompt []int, maxTokens int) (w Written, err error) {
-	rest, err := c.session.Rewind(prompt)
-	if err != nil {
-		return w, err
-	}
-	sampling := c.l.opts.Sampling
-	sampling.Seed += c.calls
-	c.calls++
-	matcher := &ending{Matcher: c.grammar.NewMatcher(c.l.vocabulary), tokens: maxTokens}
-	var text strings.Builder
-	defer func() { w.Text = text.String() }()
-	for t, err := range c.session.Generate(ctx, rest, &llama.GenerateOptions{
-		MaxTokens:  maxTokens,
-		Sampling:   sampling,
-		Constraint: matcher,
-	}) {
-		if err != nil {
-			return w, err
-		}
-		text.WriteString(t.Text)
-		w.Tokens++
-		if t.Forced {
-			w.Forced++
-		}
-		w.Cut = t.Finish == llama.FinishLength || t.Finish == llama.FinishContext
-	}
-	// Near its bounds the grammar leads to the end, whatever is left out.
-	w.Cut = w.Cut || matcher.Limited() && matcher.tokens < 32 || text.Len() > maxCall-64
-	return w, nil
-}
-
-// ending is a matcher that brings the text to its end within some tokens. Before
-// the tool is named its end may take more, by the largest of the tools.
-type ending struct {
-	*grammar.Matcher
-	tokens  int
-	limited bool
-}
-
-func (e *ending) Mask(legal []uint64) error {
-	if !e.limited {
-		err := e.LimitTokens(e.tokens)
-		if err != nil && !errors.Is(err, grammar.ErrLimit) {
-			return err
-		}
-		e.limited = err == nil
-	}
-	return e.Matcher.Mask(legal)
-}
-
-func (e *ending) Accept(id int) error {
-	e.tokens--
-	return e.Matcher.Accept(id)
 }
 
 func (c *llamaCaller) Cut(text string, n int) string {

@@ -93,6 +93,61 @@ func TestRandomModel(t *testing.T) {
 	}
 }
 
+// A call is cut if it did not end within its tokens, and only then: however few
+// are left when it ends by itself, it is the same call, and is made. One that is
+// cut is whole all the same.
+func TestCutOnlyWhereItDidNotEnd(t *testing.T) {
+	m := tinyModel(t, testmodel.TinyOptions{Seed: 3})
+	spec := Spec{Name: "note", Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","maxLength":40},"n":{"type":"integer","minimum":-5,"maximum":999},"where":{"enum":["a long way from here","near"]}},"required":["text","n","where"],"additionalProperties":false}`)}
+	v, err := compile(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(4) {
+		call := func(tokens int) Written {
+			l, err := NewLlama(m, &LlamaOptions{Sampling: llama.Sampling{Temperature: float32(seed), Seed: seed}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := l.Bind([]Spec{spec})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			prompt, err := c.Prompt([]llama.Message{{Role: "user", Content: "note it"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := c.Call(context.Background(), prompt, tokens)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+		free := call(2000)
+		if free.Cut {
+			t.Fatalf("seed %d: cut with 2000 tokens: %+v", seed, free)
+		}
+		// What is led to its end needs a token a byte for it at worst.
+		for tokens := max(70, free.Tokens-40); tokens < free.Tokens+40; tokens++ {
+			w := call(tokens)
+			if w.Cut != (tokens < free.Tokens) {
+				t.Errorf("seed %d: %d tokens, for a call of %d: cut is %v", seed, tokens, free.Tokens, w.Cut)
+			}
+			if !w.Cut && w != free {
+				t.Errorf("seed %d: %d tokens: %+v, expected %+v", seed, tokens, w, free)
+			}
+			got, err := parseCall(w.Text)
+			if err == nil {
+				err = v.check(got.Arguments)
+			}
+			if err != nil || w.Tokens > tokens || w.Forced == 0 || w.Forced >= w.Tokens {
+				t.Errorf("seed %d: %d tokens: %+v: %v", seed, tokens, w, err)
+			}
+		}
+	}
+}
+
 // A tool that takes more tokens than a call may have does no harm to the others.
 func TestToolThatIsTooLarge(t *testing.T) {
 	m := tinyModel(t, testmodel.TinyOptions{Seed: 3})
