@@ -12,6 +12,7 @@ import (
 
 // Operations of futex(2), from linux/futex.h.
 const (
+	futexWait        = 0
 	futexWaitPrivate = 0 | 128
 	futexWakePrivate = 1 | 128
 )

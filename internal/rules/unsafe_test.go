@@ -14,6 +14,7 @@ import (
 var unsafeFiles = map[string]string{
 	"bench/native/peers/*.c":          "programs of their own, which the rig compiles and runs",
 	"bench/workload/*.go":             "makes system calls without the Go scheduler in between",
+	"bench/workload/*.s":              "makes threads without it",
 	"internal/simd/*.go":              "calls the assembly",
 	"internal/simd/*.s":               "the assembly",
 	"kernel/conformance/*/*.c":        "programs of their own, which show what a kernel does",

@@ -104,6 +104,9 @@ func (s *Space) faultAnonymous(l *Local, a *vma.Area, va uint64, write bool) Res
 	block := m.FaultAround << pageShift
 	start := max(va&^(block-1), a.Start)
 	end := min(start&^(block-1)+block, a.End)
+	if va+pageSize == a.End { // a stack's first page, most likely: few more are used
+		start = max(start, va-min(va, 3<<pageShift))
+	}
 	if m.Frames.Free() < 4096 { // 16 MiB: no page more than needed
 		start, end = va, va+pageSize
 	}
