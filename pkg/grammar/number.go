@@ -180,6 +180,9 @@ func (a *numberAutomaton) side(s numberState) *magnitude {
 	return &a.sides[0]
 }
 
+// lastExponent is the state after an exponent of as many digits as there can be.
+var lastExponent = numberState{phase: numExponent, zeros: -1, expLow: 21, expHigh: 21, exp: 21, expDigits: 3}
+
 func (a *numberAutomaton) step(s numberState, c byte) (numberState, bool) {
 	m := a.side(s)
 	switch {
@@ -204,7 +207,10 @@ func (a *numberAutomaton) step(s numberState, c byte) (numberState, bool) {
 		s.phase = numExponent
 		s.expDigits++
 		s.exp = s.exp*10 + int16(c-'0')
-		return s, s.expDigits <= 3
+		if s.expDigits >= 3 { // nothing follows, so one state is enough
+			return lastExponent, s.expDigits == 3 && a.accept(s)
+		}
+		return s, true
 	}
 	return s, false
 }
@@ -284,7 +290,8 @@ func (a *numberAutomaton) exponent(s numberState, m *magnitude, c byte) (numberS
 	if a.integer || a.modulus > 0 || !a.free && (!s.scientific || c != 'e') {
 		return s, false
 	}
-	t := numberState{phase: numE, negative: s.negative, general: a.free, expLow: 1, expHigh: 0, zeros: -1}
+	// From here on the sign of the number makes no difference.
+	t := numberState{phase: numE, general: a.free, expLow: 1, expHigh: 0, zeros: -1}
 	if s.scientific {
 		low, high := -324, 308
 		if l := m.lower; l != nil && len(l.significant) > 0 {
