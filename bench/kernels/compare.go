@@ -32,8 +32,8 @@ func (r row) holds() bool {
 func (r row) differs() bool { return !r.Ours.Overlaps(r.Theirs) }
 
 // compare makes the rows of all workloads that have samples on our kernel and
-// on another one in the same round.
-func compare(runs []run) []row {
+// on another one in the same round; goals are those against main.
+func compare(runs []run, main string) []row {
 	type key struct {
 		workload, kernel string
 		clock            clock
@@ -66,7 +66,7 @@ func compare(runs []run) []row {
 			Workload: k.workload, Unit: units[k.workload], Reference: k.kernel, Clock: k.clock,
 			Ours: spread(mine), Theirs: spread(theirs), Ratio: stats.Of(ratios),
 		}
-		if g := goalOf(k.workload); g != nil {
+		if g := goalOf(k.workload); g != nil && k.kernel == main {
 			r.Goal = g.reached(k.clock)
 		}
 		rows = append(rows, r)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,7 +18,6 @@ const usage = `usage: go run ./bench kernels [flags] [WORKLOAD…]
 
 Boots our kernel and the references in turns with bench/workload as init, and
 writes runs.jsonl, table.md and table.csv.
-
 `
 
 // Main is the rig's command line; it returns the exit status: 0 when every run
@@ -25,23 +25,21 @@ writes runs.jsonl, table.md and table.csv.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("kernels", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	p := plan{kernels: []kernel{{name: ours}}}
+	p := plan{kernels: []kernel{ourKernel}}
 	clocks := flags.String("clock", "wall,instructions", "what to measure time with, of wall and instructions")
-	flags.IntVar(&p.rounds, "rounds", 3, "how often each kernel is booted with each clock")
+	flags.IntVar(&p.rounds, "rounds", 5, "how often each kernel is booted with each clock")
 	flags.IntVar(&p.samples, "n", 5, "samples of each workload in one boot")
+	flags.IntVar(&p.boots, "boots", 10, "boots of each kernel to its program's first line; none when workloads are named")
 	flags.StringVar(&p.memory, "m", "1024M", "memory of the machine")
+	flags.StringVar(&p.model, "model", os.Getenv("LEVERET_MODELS"), "`folder` of SmolLM2 as ./test setup makes it, for the memory that a model takes; empty, or workloads named: leave that out")
 	flags.Uint64Var(&p.seed, "seed", uint64(time.Now().UnixNano()), "order of the kernels")
 	out := flags.String("out", "bench/results/kernels", "folder of the results")
-	budgets := flags.String("budgets", "", "check the instruction counts against this `file`")
+	budgets := flags.String("budgets", "", "check the instruction counts of our kernel alone against this `file`")
 	writeBudgets := flags.Bool("write-budgets", false, "write what was counted to the file of -budgets instead")
-	flags.Func("against", "`NAME=FILE[;WORD]…`: a reference kernel and more words for its command line", func(s string) error {
-		name, rest, ok := strings.Cut(s, "=")
-		if !ok || name == "" || name == ours {
-			return errors.New("want NAME=FILE[;WORD]…")
-		}
-		file, words, _ := strings.Cut(rest, ";")
-		p.kernels = append(p.kernels, kernel{name, file, strings.ReplaceAll(words, ";", " ")})
-		_, err := os.Stat(file)
+	folder := flags.String("mainline", mainlineFolder(), "`folder` of the reference kernels, or none")
+	flags.Func("against", "`NAME=FILE[;WORD]…`: a reference kernel and more words for its command line, in place of those of -mainline", func(s string) error {
+		k, err := parseReference(s)
+		p.kernels = append(p.kernels, k)
 		return err
 	})
 	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
@@ -59,11 +57,24 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		p.clocks = append(p.clocks, clock(c))
 	}
 	p.workloads = flags.Args()
-	if err := os.MkdirAll(*out, 0o755); err != nil {
-		fmt.Fprintln(stderr, "bench kernels:", err)
-		return 1
+	if len(p.kernels) == 1 && *folder != "none" && *budgets == "" {
+		found, err := references(*folder)
+		if err != nil {
+			fmt.Fprintln(stderr, "bench kernels:", err)
+			return 1
+		}
+		p.kernels = append(p.kernels, found...)
 	}
-	runs, err := p.record(ctx, filepath.Join(*out, "runs.jsonl"), stderr)
+	if *budgets != "" {
+		p.clocks, p.rounds = []clock{instructions}, 1
+	}
+	switch {
+	case len(p.workloads) > 0 || !slices.Contains(p.clocks, wall):
+		p.boots, p.model = 0, ""
+	case p.model != "":
+		p.model = filepath.Join(p.model, "bf16")
+	}
+	runs, err := p.record(ctx, *out, stderr)
 	if err == nil {
 		err = writeResults(*out, p, runs)
 	}
@@ -84,26 +95,43 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// record takes the plan and keeps each run as a line of the file, failed ones
-// too.
-func (p plan) record(ctx context.Context, file string, progress io.Writer) ([]run, error) {
-	f, err := os.Create(file)
+// record takes the plan and keeps each run as a line of runs.jsonl in the
+// folder, failed ones too.
+func (p plan) record(ctx context.Context, folder string, progress io.Writer) ([]run, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.Create(filepath.Join(folder, "runs.jsonl"))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	tmp, err := os.MkdirTemp("", "leveret-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	jobs := p.jobs()
+	fmt.Fprintf(progress, "%d boots, about %v\n", len(jobs), p.estimate(jobs).Round(10*time.Second))
+	if p.built, err = build(ctx, tmp, p.model != ""); err != nil {
+		return nil, err
+	}
+	for i := range jobs {
+		if jobs[i].kernel.name == ours {
+			jobs[i].kernel.file = p.built.kernel
+		}
+	}
 	var runs []run
 	lines := json.NewEncoder(f)
-	total := p.rounds * len(p.clocks) * len(p.kernels)
-	err = p.take(ctx, func(r run) {
+	err = p.take(ctx, jobs, func(r run) {
 		runs = append(runs, r)
 		state := "done"
 		if r.Failed != "" {
-			log := fmt.Sprintf("%s-%s-%d.log", r.Kernel, r.Clock, r.Round+1)
+			log := fmt.Sprintf("%s-%s-%s-%d.log", r.Kernel, r.Clock, r.Kind, r.Round+1)
 			state = "FAILED, console in " + log + ": " + r.Failed
-			os.WriteFile(filepath.Join(filepath.Dir(file), log), r.Console, 0o644)
+			os.WriteFile(filepath.Join(folder, log), r.Console, 0o644)
 		}
-		fmt.Fprintf(progress, "%d/%d %s, %s, round %d: %s\n", len(runs), total, r.Kernel, r.Clock, r.Round+1, state)
+		fmt.Fprintf(progress, "%d/%d %s, %s, %s, round %d: %s\n", len(runs), len(jobs), r.Kernel, r.Kind, r.Clock, r.Round+1, state)
 		lines.Encode(r)
 	})
 	return runs, errors.Join(err, f.Close())

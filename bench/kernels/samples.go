@@ -20,6 +20,7 @@ type run struct {
 	Kernel  string
 	Clock   clock
 	Round   int
+	Kind    kind
 	Samples map[string][]float64 // by workload
 	Units   map[string]string    // by workload
 	Skipped map[string]string    // workload → error

@@ -12,7 +12,11 @@ import (
 
 // writeResults writes table.md and table.csv into the folder.
 func writeResults(folder string, p plan, runs []run) error {
-	rows := compare(runs)
+	main := ""
+	if len(p.kernels) > 1 {
+		main = p.kernels[1].name
+	}
+	rows := compare(runs, main)
 	if err := os.WriteFile(filepath.Join(folder, "table.md"), []byte(table(p, runs, rows)), 0o644); err != nil {
 		return err
 	}
@@ -36,7 +40,7 @@ func table(p plan, runs []run, rows []row) string {
 	var b strings.Builder
 	b.WriteString("# What kernels cost the same program\n\n")
 	b.WriteString("Made by `go run ./bench kernels`; docs/bench.md says how. Each figure is the median over the rounds of a run's median; a ratio is the reference's cost over ours within a round, so above 1 ours is cheaper. One processor, TCG, Skylake-Client.\n\n")
-	fmt.Fprintf(&b, "%d rounds, %d samples of each workload in each.", p.rounds, p.samples)
+	fmt.Fprintf(&b, "%d rounds by wall clock (with instructions counted: at most 2), %d samples of each workload in each; %d boots. %s", p.rounds, p.samples, p.boots, host())
 	for _, k := range p.kernels[1:] {
 		fmt.Fprintf(&b, " %s: `%s`.", k.name, strings.TrimSpace(filepath.Base(k.file)+" "+k.words))
 	}
@@ -49,11 +53,19 @@ func table(p plan, runs []run, rows []row) string {
 			}
 		}
 		if len(lines) > 0 {
-			fmt.Fprintf(&b, "## %s\n\n| workload | clock | reference | ours | theirs | unit | ratio | goal |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n%s\n", title, strings.Join(lines, ""))
+			fmt.Fprintf(&b, "## %s\n\n| workload | clock | ours | theirs | unit | ratio | goal |\n| --- | --- | --- | --- | --- | --- | --- |\n%s\n", title, strings.Join(lines, ""))
 		}
 	}
-	section("Lost, or short of the goal", func(r row) bool { return !r.holds() })
-	section("Reached", func(r row) bool { return r.holds() })
+	for i, k := range p.kernels[1:] {
+		of := func(r row) bool { return r.Reference == k.name }
+		if i == 0 {
+			section("Lost to "+k.name+", or short of the goal", func(r row) bool { return of(r) && !r.holds() })
+			section("Reached against "+k.name, func(r row) bool { return of(r) && r.holds() })
+			continue
+		}
+		section("Lost to "+k.name, func(r row) bool { return of(r) && !r.holds() })
+		section("Ahead of "+k.name, func(r row) bool { return of(r) && r.holds() })
+	}
 	for _, r := range runs {
 		for name, reason := range r.Skipped {
 			fmt.Fprintf(&b, "- %s, %s, round %d: %s was skipped: %s\n", r.Kernel, r.Clock, r.Round+1, name, reason)
@@ -74,7 +86,7 @@ func line(r row) string {
 	if !r.differs() {
 		ratio += ", no measured difference"
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Workload, r.Clock, r.Reference, span(r.Ours), span(r.Theirs), r.Unit, ratio, goal)
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |\n", r.Workload, r.Clock, span(r.Ours), span(r.Theirs), r.Unit, ratio, goal)
 }
 
 // span shows a median and its range.
