@@ -83,7 +83,7 @@ func parse(args []string) (*options, error) {
 	f.BoolVar(&o.readOnly, "read-only", false, "")
 	f.Var(&o.allow, "allow", "")
 	f.Var(&o.mcp, "mcp", "")
-	f.IntVar(&o.maxSteps, "max-steps", 0, "")
+	f.IntVar(&o.maxSteps, "max-steps", 16, "")
 	f.DurationVar(&o.timeout, "timeout", 0, "")
 	f.BoolVar(&o.json, "json", false, "")
 	f.BoolVar(&o.report, "report", false, "")
@@ -129,7 +129,7 @@ func (o *options) check() error {
 		return usagef("no task given")
 	case o.model == "":
 		return usagef("no model given: -m tiny, DIR or FILE")
-	case o.maxSteps < 0:
+	case o.maxSteps < 1:
 		return usagef("--max-steps %d: expected at least 1", o.maxSteps)
 	case o.timeout < 0:
 		return usagef("--timeout %v: expected a time", o.timeout)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -68,7 +69,11 @@ func openModel(name string, opts *llama.Options) (*llama.Model, error) {
 	if name == builtIn {
 		return tiny.Open(opts)
 	}
-	return llama.Open(name, opts)
+	model, err := llama.Open(name, opts)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("-m %s: no such model: expected tiny, a folder with a checkpoint, or a .gguf file: %w", name, err)
+	}
+	return model, err
 }
 
 // tools returns the tools that the flags ask for.
