@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/bits"
 	"os"
 	"strings"
 	"testing"
@@ -203,7 +204,7 @@ func TestErrors(t *testing.T) {
 		{Q8B32, 2, 32, 577, ErrSize},
 		{Q8B32, -1, 32, 0, ErrSize},
 		{Q8B32, math.MaxInt, 32, 0, ErrSize},
-		{Q8B32, 1 << 40, 1 << 40, 0, ErrSize},
+		{Q8B32, 1 << (bits.UintSize * 5 / 8), 1 << (bits.UintSize * 5 / 8), 0, ErrSize},
 		{Format(0), 2, 32, 576, ErrFormat},
 		{Format(4), 2, 32, 576, ErrFormat},
 		{Q8B32, 2, 32, 576, own},
