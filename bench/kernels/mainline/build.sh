@@ -41,7 +41,8 @@ fi
 
 # The same bytes whoever builds.
 export KBUILD_BUILD_TIMESTAMP=2026-01-01 KBUILD_BUILD_USER=leveret KBUILD_BUILD_HOST=leveret KBUILD_BUILD_VERSION=1
-for variant in ${*:-smp up}; do
+[ $# -gt 0 ] || set -- smp up
+for variant; do
 	o=$work/$variant
 	mkdir -p "$o"
 	kmake() { make -s -C source O="$o" ARCH=x86_64 "$@"; }
