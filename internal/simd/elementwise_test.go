@@ -38,6 +38,12 @@ func TestElementwiseBits(t *testing.T) {
 		{"Softmax", func(k Kernels, a args) { k.Softmax(a.x) }},
 		{"SiLUMul", func(k Kernels, a args) { k.SiLUMul(a.x, a.y) }},
 		{"Add", func(k Kernels, a args) { k.Add(a.x, a.y) }},
+		{"Scale", func(k Kernels, a args) { k.Scale(a.x, 0.3) }},
+		{"Max", func(k Kernels, a args) {
+			if len(a.x) > 0 {
+				a.x[0] = k.Max(a.x) + 0 // +0 and -0 are equal
+			}
+		}},
 		{"AddSelf", func(k Kernels, a args) { k.Add(a.x, a.x) }},
 	} {
 		for _, isa := range assembly(t) {

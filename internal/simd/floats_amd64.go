@@ -339,6 +339,34 @@ func add(isa ISA, x, y []float32) {
 	}
 }
 
+func scale(isa ISA, x []float32, r float32) {
+	whole := wholeSteps(isa, len(x))
+	switch {
+	case whole == 0:
+	case isa == AVX512:
+		scaleAVX512(&x[0], r, whole)
+	default:
+		scaleAVX2(&x[0], r, whole)
+	}
+	scalePortable(x[whole:], r)
+}
+
+func largest(isa ISA, x []float32) float32 {
+	var most [lanes]float32
+	for l := range most {
+		most[l] = float32(math.Inf(-1))
+	}
+	whole := wholeSteps(isa, len(x))
+	switch {
+	case whole == 0:
+	case isa == AVX512:
+		largestAVX512(&most[0], &x[0], whole)
+	default:
+		largestAVX2(&most[0], &x[0], whole)
+	}
+	return max(largestPortable(most[:]), largestPortable(x[whole:]))
+}
+
 // wholeSteps returns how many of n elements the kernels on vectors take; the
 // portable code does the rest.
 func wholeSteps(isa ISA, n int) int {

@@ -4654,6 +4654,58 @@ loop_tail:
 	VZEROUPPER
 	RET
 
+// func scaleAVX2(x *float32, r float32, n int)
+// Requires: AVX
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	VBROADCASTSS r+8(FP), Y0
+	MOVQ         n+16(FP), CX
+	XORQ         DX, DX
+	SUBQ         $0x10, CX
+	JL           loop_tail
+
+loop:
+	VMOVUPS (AX)(DX*1), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	VMOVUPS 32(AX)(DX*1), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(DX*1)
+	ADDQ    $0x40, DX
+	SUBQ    $0x10, CX
+	JGE     loop
+
+loop_tail:
+	VZEROUPPER
+	RET
+
+// func largestAVX2(lanes *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·largestAVX2(SB), NOSPLIT, $0-24
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	XORQ    BX, BX
+	SUBQ    $0x10, DX
+	JL      loop_tail
+
+loop:
+	VMOVUPS (CX)(BX*1), Y2
+	VMAXPS  Y0, Y2, Y0
+	VMOVUPS 32(CX)(BX*1), Y2
+	VMAXPS  Y1, Y2, Y1
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, DX
+	JGE     loop
+
+loop_tail:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VZEROUPPER
+	RET
+
 // func readMemoryAVX2(p *byte, n int)
 // Requires: AVX, AVX2
 TEXT ·readMemoryAVX2(SB), NOSPLIT, $0-16
@@ -10657,6 +10709,75 @@ loop_end:
 	LEAQ (AX)(SI*8), AX
 	DECQ DI
 	JNZ  head
+	VZEROUPPER
+	RET
+
+// func scaleAVX512(x *float32, r float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·scaleAVX512(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	VBROADCASTSS r+8(FP), Z0
+	MOVQ         n+16(FP), CX
+	XORQ         DX, DX
+	SUBQ         $0x10, CX
+	JL           loop_tail
+
+loop:
+	VMOVUPS (AX)(DX*1), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(DX*1)
+	ADDQ    $0x40, DX
+	SUBQ    $0x10, CX
+	JGE     loop
+
+loop_tail:
+	ADDQ      $0x10, CX
+	JZ        loop_end
+	ANDL      $0x0f, CX
+	MOVL      $0x00000001, BX
+	SHLL      CL, BX
+	DECL      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX)(DX*1), K1, Z1
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (AX)(DX*1)
+
+loop_end:
+	VZEROUPPER
+	RET
+
+// func largestAVX512(lanes *float32, x *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·largestAVX512(SB), NOSPLIT, $0-24
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), DX
+	MOVQ    n+16(FP), CX
+	VMOVUPS (AX), Z0
+	XORQ    BX, BX
+	SUBQ    $0x10, CX
+	JL      loop_tail
+
+loop:
+	VMOVUPS (DX)(BX*1), Z1
+	VMAXPS  Z0, Z1, Z0
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, CX
+	JGE     loop
+
+loop_tail:
+	ADDQ      $0x10, CX
+	JZ        loop_end
+	ANDL      $0x0f, CX
+	MOVL      $0x00000001, SI
+	SHLL      CL, SI
+	DECL      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (DX)(BX*1), K1, Z1
+	VBLENDMPS Z1, Z0, K1, Z2
+	VMAXPS    Z0, Z2, Z0
+
+loop_end:
+	VMOVUPS Z0, (AX)
 	VZEROUPPER
 	RET
 

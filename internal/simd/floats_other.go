@@ -23,3 +23,7 @@ func softmax(_ ISA, s []float32) { softmaxPortable(s) }
 func siluMul(_ ISA, gate, up []float32) { siluMulPortable(gate, up) }
 
 func add(_ ISA, x, y []float32) { addPortable(x, y) }
+
+func scale(_ ISA, x []float32, r float32) { scalePortable(x, r) }
+
+func largest(_ ISA, x []float32) float32 { return largestPortable(x) }

@@ -84,6 +84,16 @@ func siluMulAVX2(gate *float32, up *float32, n int)
 //go:noescape
 func ropeAVX2(x *float32, cos *float32, sin *float32, half int, heads int)
 
+// scaleAVX2 multiplies x by r. n must be a multiple of 16.
+//
+//go:noescape
+func scaleAVX2(x *float32, r float32, n int)
+
+// largestAVX2 raises 16 lanes to the largest of their elements of x, without NaN. n must be a multiple of 16.
+//
+//go:noescape
+func largestAVX2(lanes *float32, x *float32, n int)
+
 // readMemoryAVX2 reads n bytes, a multiple of 512. Benchmarks use it.
 func readMemoryAVX2(p *byte, n int)
 
@@ -174,6 +184,16 @@ func siluMulAVX512(gate *float32, up *float32, n int)
 //
 //go:noescape
 func ropeAVX512(x *float32, cos *float32, sin *float32, half int, heads int)
+
+// scaleAVX512 multiplies x by r.
+//
+//go:noescape
+func scaleAVX512(x *float32, r float32, n int)
+
+// largestAVX512 raises 16 lanes to the largest of their elements of x, without NaN.
+//
+//go:noescape
+func largestAVX512(lanes *float32, x *float32, n int)
 
 // addAVX512 adds y to x.
 //

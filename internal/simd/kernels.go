@@ -80,3 +80,10 @@ func (k Kernels) SiLUMul(gate, up []float32) { siluMul(k.isa, gate, up) }
 // Add adds y to x, elementwise. The slices must not overlap, unless they are
 // the same.
 func (k Kernels) Add(x, y []float32) { add(k.isa, x[:len(y)], y) }
+
+// Scale multiplies x by r, elementwise.
+func (k Kernels) Scale(x []float32, r float32) { scale(k.isa, x, r) }
+
+// Max returns the largest element of x that is not NaN, and −Inf if there is
+// none. Which zero it is does not matter.
+func (k Kernels) Max(x []float32) float32 { return largest(k.isa, x) }

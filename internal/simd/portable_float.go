@@ -221,6 +221,22 @@ func addPortable(x, y []float32) {
 	}
 }
 
+func scalePortable(x []float32, r float32) {
+	for i := range x {
+		x[i] *= r
+	}
+}
+
+func largestPortable(x []float32) float32 {
+	m := float32(math.Inf(-1))
+	for _, v := range x {
+		if v > m {
+			m = v
+		}
+	}
+	return m
+}
+
 // The constants of expPortable, which gen/floats has too. expQ is a polynomial
 // q of degree 4 for which 1 + r + r²·q(r) has the least error against e^r on
 // |r| ≤ ln 2 / 2, 3.2e-9 of it (fitted for this purpose); ln 2 is the sum of 15

@@ -215,9 +215,7 @@ func (e *engine) position(_, i int) {
 	cos, sin := e.cos[i*half:(i+1)*half], e.sin[i*half:(i+1)*half]
 	e.kernels.Rope(q, cos, sin)
 	e.kernels.Rope(k, cos, sin)
-	for j := range q {
-		q[j] *= e.qScale
-	}
+	e.kernels.Scale(q, e.qScale)
 	copy(r.kv.k[e.layer][r.pos*kvDim:], k)
 	copy(r.kv.v[e.layer][r.pos*kvDim:], e.v[i*kvDim:(i+1)*kvDim])
 }

@@ -141,13 +141,13 @@ func (s *Sampler) Reset() { s.pcg.Seed(s.opts.Seed, 0x9e3779b97f4a7c15) }
 // or top-p.
 func (s *Sampler) Sample(logits []float32, history []int, legal []uint64) (int, error) {
 	if s.opts.Temperature == 0 && (s.opts.RepeatPenalty == 0 || s.opts.RepeatPenalty == 1) {
-		return greedy(logits, legal)
+		return s.greedy(logits, legal)
 	}
 	if err := s.prepare(logits, history, legal); err != nil {
 		return 0, err
 	}
 	if s.opts.Temperature == 0 {
-		return greedy(s.x, nil)
+		return s.greedy(s.x, nil)
 	}
 	s.filter()
 	return s.draw(), nil
@@ -155,11 +155,18 @@ func (s *Sampler) Sample(logits []float32, history []int, legal []uint64) (int, 
 
 // greedy returns the lowest id of the largest logit. It skips NaN, which
 // compares as false.
-func greedy(logits []float32, legal []uint64) (int, error) {
+func (s *Sampler) greedy(logits []float32, legal []uint64) (int, error) {
+	const chunk = 1024 // whose largest is found before its place
 	best, max := -1, float32(math.Inf(-1))
-	for id, x := range logits {
-		if x > max && (legal == nil || isLegal(legal, id)) {
-			best, max = id, x
+	for first := 0; first < len(logits); first += chunk {
+		some := logits[first:min(first+chunk, len(logits))]
+		if !(s.kernels.Max(some) > max) {
+			continue
+		}
+		for i, x := range some {
+			if x > max && (legal == nil || isLegal(legal, first+i)) {
+				best, max = first+i, x
+			}
 		}
 	}
 	if best < 0 {

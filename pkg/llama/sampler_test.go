@@ -26,7 +26,7 @@ func (s *Sampler) keptIDs(logits []float32, history []int, legal []uint64) ([]in
 		return nil, err
 	}
 	if s.opts.Temperature == 0 {
-		id, err := greedy(s.x, nil)
+		id, err := s.greedy(s.x, nil)
 		return []int{id}, err
 	}
 	s.filter()
@@ -288,7 +288,7 @@ func TestSamplerPenalty(t *testing.T) {
 		{"positive divided, negative multiplied", Sampling{RepeatPenalty: 2}, []int{0, 2}, []float32{2, 3, -2, -2}},
 		{"once for each token", Sampling{RepeatPenalty: 2}, []int{0, 0, 0}, []float32{2, 3, -1, -2}},
 		{"the last two only", Sampling{RepeatPenalty: 2, RepeatLastN: 2}, []int{0, 1, 3}, []float32{4, 1.5, -1, -4}},
-		{"foreign ids", Sampling{RepeatPenalty: 2}, []int{-1, 4, 1 << 40}, []float32{4, 3, -1, -2}},
+		{"foreign ids", Sampling{RepeatPenalty: 2}, []int{-1, 4, math.MaxInt}, []float32{4, 3, -1, -2}},
 		{"below 1", Sampling{RepeatPenalty: 0.5}, []int{1}, []float32{4, 6, -1, -2}},
 	} {
 		s := mustSampler(t, test.opts)
@@ -508,5 +508,33 @@ func BenchmarkSampler(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestGreedyPlace has the largest logit, and one like it later, at places of a
+// long vocabulary, beside larger ones that are illegal and some that are NaN.
+func TestGreedyPlace(t *testing.T) {
+	s := mustSampler(t, Sampling{})
+	const n = 3000
+	for _, at := range []int{0, 1, 1023, 1024, 2047, 2048, 2990} {
+		x := make([]float32, n)
+		legal := make([]uint64, (n+63)/64)
+		for i := range x {
+			x[i] = -float32(i%7) - 1
+			legal[i/64] |= 1 << (i % 64)
+		}
+		x[at], x[n-1] = 3, 3
+		x[at/2+3], x[n-5] = nan, nan
+		check := func(name string, legal []uint64) {
+			if id, err := s.Sample(x, nil, legal); id != at || err != nil {
+				t.Errorf("%s at %d: %d, %v", name, at, id, err)
+			}
+		}
+		check("all", nil)
+		for _, i := range []int{500, 1500, 2500} {
+			x[i] = 9
+			legal[i/64] &^= 1 << (i % 64)
+		}
+		check("legal", legal)
 	}
 }

@@ -173,3 +173,44 @@ func rope(t target) {
 	VZEROUPPER()
 	RET()
 }
+
+// scale writes x *= r.
+func scale(t target) {
+	TEXT("scale"+t.suffix, NOSPLIT, "func(x *float32, r float32, n int)")
+	Doc("scale" + t.suffix + " multiplies x by r." + t.multiple("n"))
+	Pragma("noescape")
+	x := Load(Param("x"), GP64())
+	r := t.vector()
+	VBROADCASTSS(NewParamAddr("r", 8), r)
+	n := Load(Param("n"), GP64())
+	t.forElements("loop", n, func(e elements) {
+		v := e.load(x)
+		VMULPS(r, v, v)
+		e.store(v, x)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// largest writes the largest of each lane's elements and of what the lane held
+// before; of two operands of VMAXPS, one of them NaN, the second is taken.
+func largest(t target) {
+	TEXT("largest"+t.suffix, NOSPLIT, "func(lanes, x *float32, n int)")
+	Doc("largest" + t.suffix + " raises 16 lanes to the largest of their elements of x, without NaN." + t.multiple("n"))
+	Pragma("noescape")
+	lanes, x := Load(Param("lanes"), GP64()), Load(Param("x"), GP64())
+	n := Load(Param("n"), GP64())
+	most := t.vectors(t.parts)
+	at := func(h int) Mem { return Mem{Base: lanes, Disp: 4 * t.width() * h} }
+	for h := range most {
+		VMOVUPS(at(h), most[h])
+	}
+	t.forElements("loop", n, func(e elements) {
+		VMAXPS(most[e.part], e.keep(e.load(x), most[e.part]), most[e.part])
+	})
+	for h := range most {
+		VMOVUPS(most[h], at(h))
+	}
+	VZEROUPPER()
+	RET()
+}

@@ -25,6 +25,8 @@ func main() {
 		softmax(t)
 		siluMul(t)
 		rope(t)
+		scale(t)
+		largest(t)
 		if t == avx512 { // package vek has it for AVX2
 			add(t)
 		}
