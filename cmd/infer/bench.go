@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/leveret-os/leveret/internal/parallel"
 	"github.com/leveret-os/leveret/pkg/llama"
 )
 
@@ -136,7 +136,7 @@ const readTime = 100 * time.Millisecond
 
 // defaultThreads are one thread and all processors.
 func defaultThreads() []int {
-	if n := runtime.GOMAXPROCS(0); n > 1 {
+	if n := parallel.Processors(); n > 1 {
 		return []int{1, n}
 	}
 	return []int{1}

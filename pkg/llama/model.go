@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"sync/atomic"
 
+	"github.com/leveret-os/leveret/internal/parallel"
 	"github.com/leveret-os/leveret/internal/simd"
 	"github.com/leveret-os/leveret/pkg/bpe"
 	"github.com/leveret-os/leveret/pkg/checkpoint"
@@ -30,7 +30,8 @@ var (
 // Options say how a model is opened. The zero value, and nil, are the defaults.
 type Options struct {
 	// Threads is the number of processors that a forward pass uses;
-	// 0 means all that the process may use (GOMAXPROCS).
+	// 0 means all that the process may use: GOMAXPROCS, or 1 where a container's
+	// limit on processor time is below 2.
 	Threads int
 	// ISA forces an instruction set: "avx512", "avx2" or "portable". "" or
 	// "auto" is the best that the processor has. The logits are the same.
@@ -130,7 +131,7 @@ func (o *Options) resolve() (Options, simd.ISA, error) {
 		return r, 0, fmt.Errorf("%w: Activations is %q, expected %q or %q", ErrOptions, r.Activations, exactActivations, int8Activations)
 	}
 	if r.Threads == 0 {
-		r.Threads = runtime.GOMAXPROCS(0)
+		r.Threads = parallel.Processors()
 	}
 	isa, err := simd.ParseISA(r.ISA)
 	if err != nil {
