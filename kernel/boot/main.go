@@ -33,7 +33,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	c := machine.Config{Output: stdout, Input: stdin, Files: map[string]string{}}
+	c := machine.Config{Output: stdout, Input: stdin, Files: map[string]string{}, Get: map[string]string{}}
 	set := flag.NewFlagSet("boot", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	set.Usage = func() {
@@ -49,14 +49,24 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	set.StringVar(&c.Append, "append", "", "more `words` for the kernel")
 	set.StringVar(&c.Kernel, "kernel", "", "another kernel to boot: a PVH kernel or bzImage `file`")
 	set.DurationVar(&c.Timeout, "timeout", 0, "end the machine after this time")
-	set.Func("add", "put a file or folder into the initramfs, as `HOST:GUEST`", func(s string) error {
-		host, guest, ok := strings.Cut(s, ":")
-		if !ok || host == "" || guest == "" {
-			return fmt.Errorf("%q is not HOST:GUEST", s)
+	pair := func(into map[string]string, guestFirst bool) func(string) error {
+		return func(s string) error {
+			host, guest, ok := strings.Cut(s, ":")
+			if !ok || host == "" || guest == "" {
+				return fmt.Errorf("two paths with a colon between are wanted")
+			}
+			if guestFirst {
+				host, guest = guest, host
+			}
+			into[guest] = host
+			return nil
 		}
-		c.Files[guest] = host
-		return nil
-	})
+	}
+	set.Func("add", "put a file or folder into the initramfs, as `HOST:GUEST`", pair(c.Files, false))
+	set.Func("get", "bring a file or folder back when the program has ended, as `GUEST:HOST`", pair(c.Get, true))
+	both := set.Bool("beside", false, "run the program here first, and show both runs side by side")
+	table := set.Bool("q", false, "with -beside: show nothing else")
+	report := set.String("report", "", "write how the run ended, and what it cost, to a `file` as JSON")
 	if err := set.Parse(args); err != nil {
 		return exitUsage
 	}
@@ -65,7 +75,16 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitUsage
 	}
 	c.Program, c.Args = set.Arg(0), set.Args()[1:]
+	if *both {
+		return beside(ctx, c, *table, stdout, stderr)
+	}
 	r, err := machine.Run(ctx, c)
+	if *report != "" {
+		if e := writeReport(*report, r, err); e != nil {
+			fmt.Fprintln(stderr, "boot:", e)
+			return exitFailed
+		}
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, "boot:", err)
 		return exitFailed

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 )
@@ -29,6 +30,9 @@ type Config struct {
 	// Files are more files for the initramfs: the path there → the file or
 	// folder here.
 	Files map[string]string
+	// Get are files and folders that come back when the program has ended: the
+	// path there → the path here, which is replaced. Our kernel alone does it.
+	Get map[string]string
 
 	CPUs    int           // 0: 1
 	Memory  string        // as QEMU's -m: a number with M or G; "": 512M
@@ -75,36 +79,91 @@ var (
 	ErrEnd = errors.New("machine: bad end")
 	// ErrConfig: a Config that makes no sense.
 	ErrConfig = errors.New("machine: bad configuration")
+	// ErrProgram: what cannot be init, or a kernel.
+	ErrProgram = errors.New("machine: cannot be run")
+	// ErrNoEmulator: QEMU is not there.
+	ErrNoEmulator = errors.New("machine: no QEMU")
+	// ErrGet: a file that was to come back did not.
+	ErrGet = errors.New("machine: not brought back")
 )
 
-// Run builds what is stale, boots, and waits for the end. A program that ends
-// with whatever status, or by a signal, is no error.
-func Run(ctx context.Context, c Config) (Result, error) {
+// A Machine is ready to run: everything is built and packed.
+type Machine struct {
+	// Program is the file that is init.
+	Program string
+
+	config Config
+	tmp    string
+	args   []string
+}
+
+// New builds what is stale and packs the initramfs. ErrConfig; errors of the
+// builds. Close removes what it made.
+func New(ctx context.Context, c Config) (m *Machine, err error) {
 	tmp, err := os.MkdirTemp("", "leveret-boot")
 	if err != nil {
-		return Result{}, fmt.Errorf("machine: %w", err)
+		return nil, fmt.Errorf("machine: %w", err)
 	}
-	defer os.RemoveAll(tmp)
+	m = &Machine{config: c, tmp: tmp}
+	if err := m.make(ctx); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Machine) make(ctx context.Context) (err error) {
+	c := m.config
+	// What is wrong with the configuration is said before anything is built.
+	if _, err := c.command("", "", ""); err != nil {
+		return err
+	}
+	if err := checkGet(c.Get); err != nil {
+		return err
+	}
+	if _, err := exec.LookPath(emulator); err != nil {
+		return fmt.Errorf("%w: %w (Debian: qemu-system-x86)", ErrNoEmulator, err)
+	}
+	if m.Program, err = program(ctx, c.Program, filepath.Join(m.tmp, "init")); err != nil {
+		return err
+	}
 	kernel := c.Kernel
 	if kernel == "" {
 		if kernel, err = Build(ctx); err != nil {
-			return Result{}, err
+			return err
 		}
+	} else if err := checkKernel(kernel); err != nil {
+		return err
 	}
-	program := c.Program
-	if info, err := os.Stat(program); err != nil || info.IsDir() {
-		program = filepath.Join(tmp, "init")
-		if err := goBuild(ctx, "", program, c.Program); err != nil {
-			return Result{}, err
-		}
+	initramfs := filepath.Join(m.tmp, "initramfs")
+	if err := pack(initramfs, m.Program, c); err != nil {
+		return err
 	}
-	initramfs := filepath.Join(tmp, "initramfs")
-	if err := pack(initramfs, program, c); err != nil {
-		return Result{}, err
+	m.args, err = c.command(kernel, initramfs, m.exported())
+	return err
+}
+
+func (m *Machine) exported() string { return filepath.Join(m.tmp, "export") }
+
+// Close removes the machine's files.
+func (m *Machine) Close() error { return os.RemoveAll(m.tmp) }
+
+// Run boots and waits for the end. A program that ends with whatever status, or
+// by a signal, is no error.
+func (m *Machine) Run(ctx context.Context) (Result, error) {
+	r, err := m.config.boot(ctx, m.args)
+	if err == nil && len(m.config.Get) > 0 {
+		err = get(m.exported(), m.config.Get)
 	}
-	args, err := c.command(kernel, initramfs)
+	return r, err
+}
+
+// Run makes a Machine and runs it once.
+func Run(ctx context.Context, c Config) (Result, error) {
+	m, err := New(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
-	return c.boot(ctx, args)
+	defer m.Close()
+	return m.Run(ctx)
 }

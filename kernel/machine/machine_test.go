@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 
 func TestCommand(t *testing.T) {
 	c := Config{Args: []string{"a", "b c"}, Append: "quiet", Memory: "64G", CPUs: 4, Machine: "microvm", ICount: true}
-	args, err := c.command("KERNEL", "INITRAMFS")
+	args, err := c.command("KERNEL", "INITRAMFS", "EXPORT")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +58,10 @@ func TestCommand(t *testing.T) {
 	}
 	for _, bad := range []Config{
 		{Machine: "pc"}, {Memory: "0"}, {Memory: "x"}, {Memory: "-1G"}, {Memory: "99999999999G"},
-		{Args: []string{`"`}}, {Args: []string{""}}, {Args: []string{"\x00"}}, {Append: strings.Repeat("x", maxLine)},
+		{Args: []string{`"`}, Kernel: "x"}, {Args: []string{""}, Kernel: "x"}, {Args: []string{"\x00"}}, {Memory: "63M"}, {Memory: "65G"},
+		{CPUs: -1}, {CPUs: 256}, {Accel: "hvf"}, {Accel: "kvm", ICount: true}, {Get: map[string]string{"/a": "b"}, Kernel: "x"}, {Append: strings.Repeat("x", maxLine)},
 	} {
-		if _, err := bad.command("", ""); !errors.Is(err, ErrConfig) {
+		if _, err := bad.command("", "", ""); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v, want ErrConfig", bad, err)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/leveret-os/leveret/kernel/image"
 )
@@ -27,7 +26,7 @@ func pack(out, program string, c Config) error {
 	p.archive.CharDevice("dev/console", 0o600, 5, 1)
 	p.file("init", program)
 	for _, name := range slices.Sorted(maps.Keys(c.Files)) {
-		p.add(strings.TrimPrefix(path.Clean("/"+name), "/"), c.Files[name])
+		p.add(guestPath(name)[1:], c.Files[name])
 	}
 	if p.err != nil {
 		return p.err
@@ -44,6 +43,9 @@ func pack(out, program string, c Config) error {
 	}
 	return nil
 }
+
+// guestPath is a path in the machine, from its root.
+func guestPath(name string) string { return path.Clean("/" + name) }
 
 // packer adds things to an archive until the first error.
 type packer struct {

@@ -58,6 +58,9 @@ func (h *handler) serve(r *abi.Request) (action uint64) {
 	}()
 	if r.AX == abi.EventExit {
 		h.last = nil
+		if r.PID == 1 {
+			exportFiles(h.k)
+		}
 		h.k.Exit(r.PID)
 		r.Result = 0
 		return abi.ReplyResult

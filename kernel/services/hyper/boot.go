@@ -3,6 +3,7 @@
 package hyper
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,20 +64,26 @@ func Split(line string) (words []string) {
 
 // InitWords are the program, its arguments and its environment, from a kernel
 // command line: rdinit= names the program, the words after -- are arguments,
-// and what core does not know (VAR=value) is environment.
+// and what core does not know (VAR=value) is environment. leveret.args=, in
+// base64 with NULs between, are arguments that cannot stand behind -- because of
+// a double quote.
 func InitWords(line string) (program string, args, env []string) {
 	program = "/init"
 	env = []string{"HOME=/", "TERM=linux"}
 	words := Split(line)
 	for i, w := range words {
 		if w == "--" {
-			args = words[i+1:]
+			args = append(args, words[i+1:]...)
 			break
 		}
 		name, value, found := strings.Cut(w, "=")
 		switch {
 		case name == "rdinit" && found:
 			program = value
+		case name == "leveret.args" && found:
+			if b, err := base64.RawURLEncoding.DecodeString(value); err == nil {
+				args = strings.Split(string(b), "\x00")
+			}
 		case found && name != "" && strings.ToUpper(name) == name && !strings.ContainsAny(name, ".-"):
 			// A name that is there already gets the new value, in its place.
 			i := slices.IndexFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })

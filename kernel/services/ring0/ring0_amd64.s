@@ -80,3 +80,17 @@ TEXT ·ucopyRange(SB), NOSPLIT, $0-24
 	MOVQ AX, hi+8(FP)
 	MOVQ AX, pad+16(FP)
 	RET
+
+// func out(port uint16, v uint8)
+TEXT ·out(SB), NOSPLIT, $0-3
+	MOVW port+0(FP), DX
+	MOVB v+2(FP), AX
+	OUTB
+	RET
+
+// func in(port uint16) (v uint8)
+TEXT ·in(SB), NOSPLIT, $0-9
+	MOVW port+0(FP), DX
+	INB
+	MOVB AX, v+8(FP)
+	RET
