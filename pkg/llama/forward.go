@@ -50,7 +50,7 @@ type engine struct {
 	acts     simd.Acts
 	scores   []*simd.Memory // a worker each: rows of a span × heads of a group × context
 	queries  [][]float32    // a worker each: the same rows and heads × head_dim
-	logits   []float32      // of a pass that computes several
+	logits   [][]float32    // a worker each: a piece of the head, of a pass that computes several rows of logits
 
 	layer    int
 	job      product
@@ -63,6 +63,7 @@ type engine struct {
 	normRow  func(worker, i int)
 	quantRow func(worker, i int)
 	mulPiece func(worker, i int)
+	headUnit func(worker, i int)
 }
 
 func newEngine(c *Config, w *weights, isa simd.ISA, threads int) (*engine, error) {
@@ -83,6 +84,8 @@ func newEngine(c *Config, w *weights, isa simd.ISA, threads int) (*engine, error
 	}
 	e.spans = make([]span, 0, maxRows)
 	e.embedRow, e.positRow, e.attnUnit = e.embed, e.position, e.attend
+	e.logits = make([][]float32, e.pool.Size())
+	e.headUnit = e.headPiece
 	e.normRow, e.quantRow, e.mulPiece = e.addNorm, e.quantizeRow, e.multiplyPiece
 	return e, nil
 }
@@ -294,17 +297,35 @@ func (e *engine) head() {
 	case 1:
 		e.multiply(e.h, 1, term{&e.w.head, nil, last})
 	default:
-		v := e.c.VocabSize
-		if len(e.logits) < n*v {
-			e.logits = make([]float32, n*v)
-		}
-		e.multiply(e.h, n, term{&e.w.head, nil, e.logits})
-		n = 0
-		for i := range e.rows {
-			if e.rows[i].logits != nil {
-				copy(e.rows[i].logits, e.logits[n*v:(n+1)*v])
-				n++
+		p := &e.job
+		p.terms[0], p.x, p.n = term{w: &e.w.head}, e.h, n
+		for w := range e.logits {
+			if len(e.logits[w]) < n*headRows {
+				e.logits[w] = make([]float32, n*headRows)
 			}
+		}
+		if e.w.head.block != 0 {
+			e.kernels.Reserve(&e.acts, e.w.head.cols, n)
+			e.pool.Run(n, e.quantRow)
+		}
+		e.pool.Run((e.w.head.rows+headRows-1)/headRows, e.headUnit)
+	}
+}
+
+// headRows is how many logits of each row a worker computes before it hands
+// them out: those of a few sessions stay in the cache until then.
+const headRows = 64 * blocks.TileRows
+
+// headPiece computes piece i of the logits of all rows that want them.
+func (e *engine) headPiece(worker, i int) {
+	p, y := &e.job, e.logits[worker]
+	m, first := p.terms[0].w, i*headRows
+	count := min(headRows, m.rows-first)
+	m.multiplyTo(e.kernels, y, headRows, first/blocks.TileRows, (first+count+blocks.TileRows-1)/blocks.TileRows, p.x, p.n, &e.acts)
+	for j := range e.rows {
+		if l := e.rows[j].logits; l != nil {
+			copy(l[first:first+count], y)
+			y = y[headRows:]
 		}
 	}
 }

@@ -91,14 +91,19 @@ func (m *matrix) row(dst []float32, r int) {
 // the rows of tiles [first, end), each of blocks.TileRows rows. The n rows of
 // activations are x, and acts where the matrix is in a block format.
 func (m *matrix) multiply(k simd.Kernels, dst []float32, first, end int, x []float32, n int, acts *simd.Acts) {
+	m.multiplyTo(k, dst[first*blocks.TileRows:], m.rows, first, end, x, n, acts)
+}
+
+// multiplyTo is multiply with the results of row j from dst[j·ldd] on.
+func (m *matrix) multiplyTo(k simd.Kernels, dst []float32, ldd, first, end int, x []float32, n int, acts *simd.Acts) {
 	r0 := first * blocks.TileRows
 	r1 := min(end*blocks.TileRows, m.rows)
 	if m.block != 0 {
-		k.MatMulBlocks(m.block, dst[r0:], m.rows, m.data[first*m.block.TileBytes(m.cols):], r1-r0, acts)
+		k.MatMulBlocks(m.block, dst, ldd, m.data[first*m.block.TileBytes(m.cols):], r1-r0, acts)
 		return
 	}
 	size := m.cols * m.float.Bytes()
-	k.MatMul(m.float, dst[r0:], m.rows, m.data[r0*size:r1*size], r1-r0, m.cols, x, m.cols, n)
+	k.MatMul(m.float, dst, ldd, m.data[r0*size:r1*size], r1-r0, m.cols, x, m.cols, n)
 }
 
 // tiles returns the number of pieces that a product can be split in.
