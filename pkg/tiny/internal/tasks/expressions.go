@@ -58,9 +58,12 @@ var tens = strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety
 
 // spelled returns a number in words and in digits.
 func (m maker) spelled() (word, digits string) {
-	x := m.Float64()
+	x, small := m.Float64(), 0.75
+	if m.rich {
+		small = 0.6
+	}
 	switch {
-	case x < 0.75:
+	case x < small:
 		n := m.IntN(len(units))
 		return units[n], strconv.Itoa(n)
 	case x < 0.9:
@@ -77,7 +80,10 @@ func (m maker) spelled() (word, digits string) {
 // digits.
 func (m maker) values(expr string) (text, digits map[byte]string) {
 	text, digits = map[byte]string{}, map[byte]string{}
-	divisor := byte(0)
+	divisor, words := byte(0), 0.12
+	if m.rich { // they are learned slowly
+		words = 0.24
+	}
 	for _, op := range []string{"/ ", "% "} {
 		if i := strings.Index(expr, op); i >= 0 {
 			divisor = expr[i+2]
@@ -92,7 +98,7 @@ func (m maker) values(expr string) (text, digits map[byte]string) {
 			v = strconv.Itoa(m.between(1, 500))
 		}
 		text[c], digits[c] = v, v
-		if m.chance(0.12) && c != divisor {
+		if m.chance(words) && c != divisor {
 			text[c], digits[c] = m.spelled()
 		}
 	}

@@ -103,6 +103,10 @@ func (r random) tell() string {
 
 // fileTemplate makes a phrasing about the number in a file.
 func (r random) fileTemplate(p *Phrasing) {
+	if r.chance(0.3) {
+		r.likeNumbers(p)
+		return
+	}
 	if r.chance(0.5) {
 		f := pick(r, fileValues...)
 		p.Text, p.Expr = strings.Replace(r.request(ways[Compute][Result], "valueOf"), "{expr}", r.expand(f.text), 1), f.expr
@@ -112,6 +116,29 @@ func (r random) fileTemplate(p *Phrasing) {
 	p.Text, p.Expr = r.imperative(r.expand(f.text)+r.tell()), f.expr
 	if r.chance(0.1) {
 		p.Text = r.question(pick(r, "what do you get if you ", "what do you get when you ", "what is the result if you ", "what comes out if you ", "how much is it if you ") + r.expand(f.text))
+	}
+}
+
+// likeNumbers makes a phrasing about the number in a file of one about two
+// numbers, of which it is the first or the second.
+func (r random) likeNumbers(p *Phrasing) {
+	list := pick(r, valueWords, valueImperatives)
+	f := pick(r, list...)
+	for strings.Contains(f.text, "{c}") || strings.Contains(f.text, "{p}") || strings.Contains(f.text, "{s}") {
+		f = pick(r, list...)
+	}
+	number := r.expand("<N>")
+	if i := strings.IndexAny(f.expr, "+-*/%"); r.chance(0.3) && i >= 0 && f.expr[i] != '%' && strings.Contains(f.text, "{b}") {
+		p.Text = strings.NewReplacer("{a}", "{n}", "{b}", number).Replace(f.text)
+		p.Expr = substitute(f.expr, map[byte]string{'a': "n", 'b': "x"})
+	} else {
+		p.Text = strings.NewReplacer("{a}", number, "{b}", "{n}").Replace(f.text)
+		p.Expr = substitute(f.expr, map[byte]string{'a': "x", 'b': "n"})
+	}
+	if &list[0] == &valueImperatives[0] {
+		p.Text = r.imperative(p.Text + r.tell())
+	} else {
+		p.Text = strings.Replace(r.request(ways[Compute][Result], "valueOf"), "{expr}", p.Text, 1)
 	}
 }
 

@@ -133,7 +133,7 @@ func (m maker) training() *Task {
 	if m.chance(0.04) {
 		return m.extra()
 	}
-	k := pick(m.random, Read, Read, Read, List, List, Compute, Compute, Compute, Write, Write, Write, Write, Write, Write, ReadWrite, ReadWrite, ReadWrite, ReadWrite, ReadWrite, ReadCompute, ReadCompute)
+	k := pick(m.random, Read, Read, Read, List, List, Compute, Compute, Compute, Compute, Compute, Write, Write, Write, Write, Write, Write, ReadWrite, ReadWrite, ReadWrite, ReadWrite, ReadWrite, ReadCompute, ReadCompute, ReadCompute, ReadCompute, ReadCompute, ReadCompute)
 	return m.task(m.template(k, pick(m.random, wants[k]...)))
 }
 
