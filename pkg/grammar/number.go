@@ -94,7 +94,7 @@ type magnitude struct {
 // A limit is a bound above or at 0, as digits.
 type limit struct {
 	whole, fraction string
-	significant     string // both, without leading zeros
+	significant     string // both, without zeros at the ends
 	exponent        int    // of the first significant digit
 	exclusive       bool
 }
@@ -107,6 +107,7 @@ func newLimit(b bound) *limit {
 	if l.whole == "" {
 		l.exponent = len(l.significant) - len(l.fraction) - 1
 	}
+	l.significant = strings.TrimRight(l.significant, "0")
 	return l
 }
 
@@ -194,7 +195,7 @@ func (a *numberAutomaton) step(s numberState, c byte) (numberState, bool) {
 	case c == '.' && (s.phase == numZero || s.phase == numWhole) && !a.integer:
 		s.lower, s.upper = s.compareWhole(m.lower, s.lower), s.compareWhole(m.upper, s.upper)
 		s.phase, s.whole = numPoint, 0
-		return s, s.upper <= 0 || m.upper == nil
+		return s, s.upper <= 0 || m.upper == nil || s.scientific
 	case (c == 'e' || c == 'E') && (s.phase == numZero || s.phase == numWhole || s.phase == numFraction):
 		return a.exponent(s, m, c)
 	case (c == '+' || c == '-') && s.phase == numE:
@@ -236,14 +237,14 @@ func (a *numberAutomaton) digit(s numberState, m *magnitude, c byte) (numberStat
 	if s.phase == numFraction {
 		s.lower = compareDigit(s.lower, m.lower.fractionDigit(s.fraction), c)
 		s.upper = compareDigit(s.upper, m.upper.fractionDigit(s.fraction), c)
-		if m.upper != nil && s.upper > 0 {
+		if m.upper != nil && s.upper > 0 && !s.scientific { // an exponent may make it small
 			return s, false
 		}
 	} else if s.phase == numWhole {
 		s.lower = compareDigit(s.lower, m.lower.wholeDigit(s.whole), c)
 		s.upper = compareDigit(s.upper, m.upper.wholeDigit(s.whole), c)
 		s.whole++
-		if m.upper != nil && int(s.whole) > len(m.upper.whole) {
+		if m.upper != nil && int(s.whole) > len(m.upper.whole) && !s.scientific {
 			return s, false
 		}
 		if longest := max(m.lower.wholeLen(), m.upper.wholeLen()) + 1; int(s.whole) > longest {
