@@ -104,6 +104,10 @@ func endSystem(p *Process) {
 // sysReboot: reboot(2).
 func sysReboot(c *CPU, t *Thread) {
 	const magic1, magic2 = 0xfee1dead, 672274793
+	if !t.capable() {
+		t.AX = ePERM
+		return
+	}
 	if uint32(t.DI) != magic1 {
 		t.AX = eINVAL
 		return

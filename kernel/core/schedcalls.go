@@ -62,8 +62,35 @@ func setScheduler(c *CPU, t *Thread, policy int32, param uint64) {
 		t.AX = e
 		return
 	}
+	if !t.maySchedule(o, policy, prio, int32(o.sched.Nice)) {
+		t.AX = ePERM
+		return
+	}
 	reschedule(c, o, uint8(policy), uint8(prio), o.sched.Nice)
 	t.AX = 0
+}
+
+// mayNice tells whether t may give o a nice value: RLIMIT_NICE counts from 20
+// down (getrlimit(2)).
+func (t *Thread) mayNice(o *Thread, nice int32) bool {
+	return t.capable() || uint64(20-nice) <= o.process.limits[rlimitNice].Cur
+}
+
+// maySchedule is what who has no capability may change (sched(7)): with
+// RLIMIT_RTPRIO priorities up to it, or lower ones than before.
+func (t *Thread) maySchedule(o *Thread, policy int32, priority uint32, nice int32) bool {
+	if t.capable() {
+		return true
+	}
+	now := &o.sched
+	switch policy {
+	case runq.FIFO, runq.RR:
+		limit := o.process.limits[rlimitRtprio].Cur
+		return (int32(now.Policy) == policy || limit != 0) && (priority <= uint32(now.Priority) || uint64(priority) <= limit)
+	case runq.Idle:
+		return true
+	}
+	return (nice >= int32(now.Nice) && now.Policy != runq.Idle) || t.mayNice(o, nice)
 }
 
 func checkPolicy(policy int32, prio uint32) uint64 {
@@ -168,6 +195,10 @@ func sysSchedSetattr(c *CPU, t *Thread) {
 		return
 	}
 	nice := max(min(a.nice, 19), -20)
+	if !t.maySchedule(o, int32(a.policy), a.priority, nice) {
+		t.AX = ePERM
+		return
+	}
 	reschedule(c, o, uint8(a.policy), uint8(a.priority), int8(nice))
 	t.AX = 0
 }
@@ -285,7 +316,11 @@ func sysGetpriority(c *CPU, t *Thread) {
 func sysSetpriority(c *CPU, t *Thread) {
 	nice := max(min(int32(t.DX), 19), -20)
 	o := priorityArg(t)
-	if o != nil {
+	switch {
+	case o == nil:
+	case nice < int32(o.sched.Nice) && !t.mayNice(o, nice):
+		t.AX = eACCES
+	default:
 		reschedule(c, o, o.sched.Policy, o.sched.Priority, int8(nice))
 		t.AX = 0
 	}
