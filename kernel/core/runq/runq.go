@@ -271,10 +271,13 @@ func (q *Queue) Preempts(e, running *Entity) bool {
 // nobody of its rank waits.
 func (q *Queue) Slice(running *Entity) uint64 {
 	if running.Priority != 0 {
-		if running.Policy == RR && q.heads[running.Priority] != nil {
-			return RRSlice
+		if running.Policy != RR || q.heads[running.Priority] == nil {
+			return 0
 		}
-		return 0
+		if running.used >= RRSlice {
+			return 1
+		}
+		return RRSlice - running.used
 	}
 	n := uint64(q.fair.Len())
 	if n == 0 {
