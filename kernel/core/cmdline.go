@@ -33,6 +33,7 @@ func readCmdline() {
 	quiet = cmdlineHas("quiet")
 	selftest = cmdlineHas("selftest")
 	traceSys = cmdlineHas("strace=1")
+	dumpOnNMI = cmdlineHas("nmi=threads")
 	accountAll = cmdlineHas("acct=full")
 }
 

@@ -103,6 +103,9 @@ func brokenCore(c *CPU, t *Thread) { report(c, &t.Frame, x86.ReadCR2()) }
 func paranoid(c *CPU, f *abi.Frame) {
 	if f.Vector == 2 {
 		c.nmis++
+		if dumpOnNMI {
+			dumpThreads()
+		}
 		return
 	}
 	report(c, f, x86.ReadCR2())
