@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -161,6 +162,60 @@ func TestUnseenRefusals(t *testing.T) {
 		}
 		if !strings.Contains(err.Error(), c.word) || !strings.HasPrefix(e.Pointer, c.pointer) {
 			t.Errorf("%s: %v, expected %s at %s", c.schema, err, c.word, c.pointer)
+		}
+	}
+}
+
+// TestNumbersAtBounds: whatever the bounds, a number as encoding/json prints it is
+// let through if it is valid by jsonschema/v5, and refused if it is not.
+func TestNumbersAtBounds(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 9))
+	number := func() float64 {
+		x := float64(r.IntN(2000)-1000) * math.Pow10(r.IntN(5)-2)
+		if r.IntN(2) == 0 {
+			x *= math.Pow10(r.IntN(60) - 30)
+		}
+		return x
+	}
+	text := func(x float64) string {
+		data, err := json.Marshal(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	bounds := 400
+	if testing.Short() {
+		bounds = 40
+	}
+	for range bounds {
+		lo, hi := number(), number()
+		schema := map[string]any{"type": "number"}
+		if r.IntN(4) > 0 {
+			schema[[]string{"minimum", "exclusiveMinimum"}[r.IntN(2)]] = json.RawMessage(text(min(lo, hi)))
+		}
+		if r.IntN(4) > 0 {
+			schema[[]string{"maximum", "exclusiveMaximum"}[r.IntN(2)]] = json.RawMessage(text(max(lo, hi)))
+		}
+		data, err := json.Marshal(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reference := validator(t, string(data))
+		g, err := Compile(data, nil)
+		if errors.Is(err, ErrUnsatisfiable) {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		for i := range 60 {
+			x := []float64{lo, hi, (lo + hi) / 2, lo / 10, hi / 10, 10 * lo, 10 * hi, -lo, -hi, math.Nextafter(lo, 0), math.Nextafter(hi, 0), math.Nextafter(lo, math.Inf(1)), math.Nextafter(hi, math.Inf(-1)), 0, number()}[min(i, 14)]
+			m := g.NewMatcher(nil)
+			got := m.AcceptBytes([]byte(text(x))) == nil && m.Complete()
+			if want := reference.Validate(json.Number(text(x))) == nil; got != want {
+				t.Errorf("%s: %s: the grammar says %v, jsonschema/v5 %v", data, text(x), got, want)
+			}
 		}
 	}
 }
