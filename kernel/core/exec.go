@@ -173,8 +173,13 @@ func start(c *CPU, as *AddressSpace, f, n, top, size uint64, w *words, pr *Proce
 // startObject is start for a program in an object.
 func startObject(c *CPU, as *AddressSpace, o *object.Object, top, size uint64, w *words, pr *Process) *Thread {
 	var p program
-	if loadProgram(c, as, o, &p) != 0 {
-		die("the program cannot be loaded")
+	switch errno := loadProgram(c, as, o, &p); {
+	case errno == unix.ENOMEM:
+		die("no memory for the program")
+	case errno != 0:
+		die("the program cannot be loaded: it is no ELF file for x86_64, or a broken one")
+	case p.Interpreter && !pr.ring0:
+		die("the program cannot be loaded: it is dynamically linked, and this kernel wants static ones")
 	}
 	errno := unix.Errno(0)
 	if pr.ring0 {

@@ -47,9 +47,13 @@ func end(status, signal uint64) {
 	poweroff(endClean)
 }
 
-// servicesEnded ends the run when services did.
+// servicesEnded ends the run when services did; before init starts, because
+// they could not start it.
 func servicesEnded() {
 	puts("\n*** services have ended\n")
+	if !started {
+		poweroff(endBoot)
+	}
 	poweroff(endServices)
 }
 

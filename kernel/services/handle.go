@@ -6,18 +6,21 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/leveret-os/leveret/kernel/abi"
 	"github.com/leveret-os/leveret/kernel/services/calls"
+	"github.com/leveret-os/leveret/kernel/services/hyper"
 	"github.com/leveret-os/leveret/kernel/services/ring0"
 )
 
 // handle takes requests for ever, on a thread of its own.
 func handle(k *calls.Kernel) {
 	runtime.LockOSThread()
-	h := &handler{k: k, c: &calls.Call{K: k, Mem: ring0.User{}}}
+	h := &handler{k: k, c: &calls.Call{K: k, Mem: ring0.User{}}, faulty: faultyCall()}
 	action := uint64(abi.ReplyNone)
 	kicked := false
 	for {
@@ -44,6 +47,23 @@ type handler struct {
 	k    *calls.Kernel
 	c    *calls.Call
 	last *calls.Process // of the request before
+
+	faulty uint64 // the call that faults, for a test; 0: none
+}
+
+// faultyCall is N of the word leveret.fault=N: services fault when they serve
+// the call of that number, so that a test sees what comes of it.
+func faultyCall() uint64 {
+	for _, w := range hyper.Split(hyper.CommandLine()) {
+		if w == "--" {
+			break
+		}
+		if number, ok := strings.CutPrefix(w, "leveret.fault="); ok {
+			n, _ := strconv.ParseUint(number, 10, 32)
+			return n
+		}
+	}
+	return 0
 }
 
 // serve runs one request. A panic ends that call alone, with EIO, and a line
@@ -72,6 +92,10 @@ func (h *handler) serve(r *abi.Request) (action uint64) {
 			return abi.ReplyResult
 		}
 		h.last = p
+	}
+	if h.faulty != 0 && r.AX == h.faulty {
+		var nowhere *abi.Request
+		nowhere.Result = 0
 	}
 	if waits, _ := h.c.Serve(r, p); waits {
 		return abi.ReplyWait
