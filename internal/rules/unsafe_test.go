@@ -27,6 +27,7 @@ var unsafeFiles = map[string]string{
 	"kernel/services/calls/*_test.go": "makes system calls of Linux itself, to compare",
 	"kernel/services/ring0/*":         "touches the memory of programs and of core",
 	"kernel/stress/*.go":              "makes futex calls",
+	"kernel/testdata/stream/*.go":     "asks which pages are in memory",
 	"pkg/safetensors/*mmap*.go":       "maps files",
 	"pkg/safetensors/map*.go":         "maps files",
 }
