@@ -49,7 +49,10 @@ func moduleRoot(ctx context.Context) (string, error) {
 // current folder's module, where they are stale, and returns the image's path.
 // It is in the user's cache; its name is that of its content, so that a later
 // Build does not pull it from under a machine that starts.
-func Build(ctx context.Context) (string, error) {
+func Build(ctx context.Context) (string, error) { return build(ctx, "") }
+
+// build is Build of a source that an overlay, if any, changes.
+func build(ctx context.Context, overlay string) (string, error) {
 	root, err := moduleRoot(ctx)
 	if err != nil {
 		return "", err
@@ -67,15 +70,16 @@ func Build(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	return buildIn(ctx, root, dir)
+	return buildIn(ctx, root, dir, overlay)
 }
 
-func buildIn(ctx context.Context, root, dir string) (string, error) {
+func buildIn(ctx context.Context, root, dir, overlay string) (string, error) {
+	over := "-overlay=" + overlay
 	core, services := filepath.Join(dir, "core.elf"), filepath.Join(dir, "services.elf")
-	if err := goBuild(ctx, root, core, "./kernel/core", CoreFlags...); err != nil {
+	if err := goBuild(ctx, root, core, "./kernel/core", append([]string{over}, CoreFlags...)...); err != nil {
 		return "", err
 	}
-	if err := goBuild(ctx, root, services, "./kernel/services", "-ldflags=-s -w -T -0x6ffff000"); err != nil {
+	if err := goBuild(ctx, root, services, "./kernel/services", over, "-ldflags=-s -w -T -0x6ffff000"); err != nil {
 		return "", err
 	}
 	linked, err := os.ReadFile(core)

@@ -22,6 +22,9 @@ type Config struct {
 	// Kernel is a file to boot, a PVH kernel or a bzImage; "" builds and boots
 	// ours.
 	Kernel string
+	// Overlay changes our kernel's source for this run: a file as go build's
+	// -overlay takes it. "": the source as it is.
+	Overlay string
 	// Program is init: a file, or else the path of a Go package, which is
 	// built. It is /init in the machine.
 	Program string
@@ -129,7 +132,7 @@ func (m *Machine) make(ctx context.Context) (err error) {
 	}
 	kernel := c.Kernel
 	if kernel == "" {
-		if kernel, err = Build(ctx); err != nil {
+		if kernel, err = build(ctx, c.Overlay); err != nil {
 			return err
 		}
 	} else if err := checkKernel(kernel); err != nil {

@@ -1,13 +1,14 @@
 // Command run compares what the conformance programs observe natively with what
 // they observe on the kernel.
 //
-//	go run ./kernel/conformance/run [-native|-update] [-smp N] [-kernel FILE] [NAME…]
+//	go run ./kernel/conformance/run [-native|-update|-faults] [-smp N] [-kernel FILE] [NAME…]
 //
 // A conformance program is a folder beside this one with a Go package main or C
 // files. It prints a line for each thing that it observed, and nothing that
 // Linux itself varies (addresses, times, process ids). Its expected.txt is what
 // it prints on Linux; -update writes it, so every expectation was seen there
-// first. The exit status is 0 only when every program printed exactly that.
+// first. -faults builds for each program the kernels with a fault that faults.go
+// lists for it, and requires the program to notice each. The exit status is 0 only when every program printed exactly that.
 package main
 
 import (
@@ -35,6 +36,7 @@ func main() {
 	r := runner{ctx: ctx}
 	flag.BoolVar(&r.native, "native", false, "run natively only")
 	flag.BoolVar(&r.update, "update", false, "run natively and write expected.txt")
+	flag.BoolVar(&r.faults, "faults", false, "require each program to notice the faults planted for it")
 	flag.BoolVar(&r.verbose, "v", false, "show the console")
 	flag.IntVar(&r.machine.CPUs, "smp", 1, "processors of the machine")
 	flag.StringVar(&r.machine.Memory, "m", "512M", "memory of the machine")
@@ -49,7 +51,11 @@ func main() {
 	}
 	failed := 0
 	for _, p := range programs {
-		if err := r.check(p); err != nil {
+		check := r.check
+		if r.faults {
+			check = r.checkFaults
+		}
+		if err := check(p); err != nil {
 			fmt.Printf("FAIL %s: %v\n", p, err)
 			failed++
 			continue
@@ -95,6 +101,7 @@ func find(names []string) ([]string, error) {
 type runner struct {
 	ctx            context.Context
 	native, update bool
+	faults         bool
 	verbose        bool
 	machine        machine.Config
 }
@@ -130,6 +137,9 @@ func (r *runner) check(name string) error {
 		c.Output = os.Stdout
 	}
 	result, err := machine.Run(r.ctx, c)
+	if len(result.Console) == 0 { // it was not built, or did not begin
+		return errors.Join(err, errors.New("the machine said nothing"))
+	}
 	got := machine.ProgramOutput(result.Console)
 	if err == nil && result.Status != 0 {
 		err = fmt.Errorf("exit status %d, want 0", result.Status)

@@ -32,3 +32,24 @@ func TestFindNamesTheUnknown(t *testing.T) {
 		t.Errorf("find() = %v, %v", all, err)
 	}
 }
+
+// Each program has a fault, and what each replaces is there.
+func TestFaultsCanBePlanted(t *testing.T) {
+	t.Chdir("../../..")
+	all, err := find(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planted := map[string]bool{}
+	for _, f := range faults {
+		planted[f.program] = true
+		if _, err := f.plant(t.TempDir()); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range all {
+		if !planted[name] {
+			t.Errorf("no fault for %s", name)
+		}
+	}
+}
