@@ -68,6 +68,15 @@ func exitWork(c *CPU, t *Thread) {
 		t.work &^= workForward
 		forwardAgain(c, t)
 	case w&workRetry != 0:
+		// Between two steps others may run: no interrupt has come meanwhile.
+		if c.armed <= nowNS() {
+			timersDue(c)
+		}
+		if t.work&workResched != 0 {
+			t.work &^= workResched
+			preempt(c, t)
+			return
+		}
 		t.work &^= workRetry
 		n := uint64(uint32(t.call))
 		t.AX = t.call

@@ -47,8 +47,14 @@ const maxExpired = 64
 
 // timerIRQ is the timer's interrupt: what is due happens, and slices end.
 func timerIRQ(c *CPU) {
-	c.armed = timers.Never
 	endOfInterrupt()
+	timersDue(c)
+}
+
+// timersDue does what the timer's interrupt is for; long calls look for it
+// themselves between their steps.
+func timersDue(c *CPU) {
+	c.armed = timers.Never
 	account(c)
 	reapSpaces(c)
 	for range maxExpired {
