@@ -133,6 +133,11 @@ func (w *text) memory() {
 	w.pair("free", memory.Free())
 	w.pair("tlb", flushes)
 	w.pair("inputlost", inputLost)
+	nmis := uint64(0)
+	for i := uint64(0); i < ncpu; i++ {
+		nmis += cpus[i].nmis
+	}
+	w.pair("nmis", nmis)
 	w.byte('\n')
 }
 

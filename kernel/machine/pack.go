@@ -76,6 +76,10 @@ func (p *packer) add(name, from string) {
 		p.file(name, from)
 	default:
 		p.dir(name)
+		// WalkDir does not enter a link.
+		if from, p.err = filepath.EvalSymlinks(from); p.err != nil {
+			return
+		}
 		p.err = filepath.WalkDir(from, func(file string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
@@ -84,13 +88,16 @@ func (p *packer) add(name, from string) {
 			if err != nil || rel == "." {
 				return err
 			}
-			p.entry(path.Join(name, filepath.ToSlash(rel)), file, d)
+			p.entry(path.Join(name, filepath.ToSlash(rel)), file, rel, d)
 			return p.err
 		})
 	}
 }
 
-func (p *packer) entry(name, from string, d fs.DirEntry) {
+// entry adds what is at rel below a folder that is packed. A symbolic link that
+// leads out of the folder would lead nowhere in the machine: the file that it
+// leads to is packed in its place.
+func (p *packer) entry(name, from, rel string, d fs.DirEntry) {
 	switch {
 	case d.IsDir():
 		p.dir(name)
@@ -98,6 +105,10 @@ func (p *packer) entry(name, from string, d fs.DirEntry) {
 		target, err := os.Readlink(from)
 		if err != nil {
 			p.err = fmt.Errorf("machine: %w", err)
+			return
+		}
+		if filepath.IsAbs(target) || !filepath.IsLocal(filepath.Join(filepath.Dir(rel), target)) {
+			p.file(name, from)
 			return
 		}
 		p.archive.Symlink(name, target)
