@@ -26,6 +26,9 @@ func main() {
 	ring0.Fill(abi.HyperBootInfo, &boot)
 	ring0.Setup()
 	limitHeap(int64(boot.Frames) << 12)
+	// The runtime makes its poller with its first timer, and ends when it
+	// cannot: better now than when programs have taken what there is.
+	time.AfterFunc(time.Hour, func() {}).Stop()
 	machine := &hyper.Machine{Files: true}
 	var archive []byte
 	if boot.InitramfsSize != 0 {
