@@ -70,15 +70,21 @@ gguf() {
 }
 
 # form NAME SOURCE COMMAND... sees to it that $models/NAME exists, made from
-# $models/SOURCE by `infer COMMAND... -m IN -o OUT` of this very source code.
+# $models/SOURCE by `infer COMMAND... -m IN -o OUT` of this very source code. What
+# has no stamp of ours is somebody's own: it is used as it is, never replaced.
 form() {
 	name=$1 source=$2
 	shift 2
 	go build -trimpath -buildvcs=false -o "$cache/infer" ./cmd/infer || return 1
 	stamp=$(sha256sum <"$cache/infer")
 	[ "$(cat "$models/$name.stamp" 2>/dev/null)" != "$stamp" ] || return 0
+	if [ -e "$models/$name" ] && [ ! -e "$models/$name.stamp" ]; then
+		say "using $models/$name, which was not made here"
+		return 0
+	fi
 	say "making $models/$name"
-	rm -rf "${models:?}/$name" "$models/$name.stamp" &&
-		"$cache/infer" "$@" -m "$models/$source" -o "$models/$name" >&2 &&
+	rm -rf "${models:?}/$name.new" &&
+		"$cache/infer" "$@" -m "$models/$source" -o "$models/$name.new" >&2 &&
+		rm -rf "${models:?}/$name" && mv "$models/$name.new" "$models/$name" &&
 		echo "$stamp" >"$models/$name.stamp"
 }
