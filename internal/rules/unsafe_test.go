@@ -18,6 +18,7 @@ var unsafeFiles = map[string]string{
 	"internal/simd/*.go":              "calls the assembly",
 	"internal/simd/*.s":               "the assembly",
 	"kernel/conformance/*/*.c":        "programs of their own, which show what a kernel does",
+	"kernel/conformance/*.h":          "what those in C share",
 	"kernel/conformance/*/*.go":       "programs of their own, which show what a kernel does",
 	"kernel/core/*":                   "runs without a runtime",
 	"kernel/core/*/*":                 "runs without a runtime",
