@@ -5,6 +5,8 @@
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/leveret
 models=${LEVERET_MODELS:-$cache/smollm2-135m-instruct}
 gguf_sha256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
+esbuild=$cache/esbuild-0.25.0
+esbuild_sha256=822e9d5ff45b588f5af388f3ae17a4cd4d0d1b93d04220ee92956e941e7b8d9d
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$0: $*"; exit 1; }
@@ -87,4 +89,33 @@ form() {
 		"$cache/infer" "$@" -m "$models/$source" -o "$models/$name.new" >&2 &&
 		rm -rf "${models:?}/$name" && mv "$models/$name.new" "$models/$name" &&
 		echo "$stamp" >"$models/$name.stamp"
+}
+
+# fetch_esbuild FOLDER fetches esbuild by way of FOLDER.
+fetch_esbuild() {
+	need npm npm &&
+		(cd "$1" && npm pack --silent @esbuild/linux-x64@0.25.0 >/dev/null) &&
+		echo "$esbuild_sha256  $1/esbuild-linux-x64-0.25.0.tgz" | sha256sum -c --quiet - &&
+		tar -x -z -f "$1/esbuild-linux-x64-0.25.0.tgz" -C "$1" &&
+		mv "$1/package/bin/esbuild" "$esbuild"
+}
+
+# programs sees to what kernel/programs builds and runs: compilers, busybox, and
+# the program of the npm package @esbuild/linux-x64, of which the archive is
+# pinned.
+programs() {
+	lacking=0
+	need gcc gcc libc6-dev || lacking=1
+	need g++ g++ || lacking=1
+	need musl-gcc musl-tools || lacking=1
+	need rustc rustc || lacking=1
+	need busybox busybox-static || lacking=1
+	if [ ! -e "$esbuild" ]; then
+		say "fetching esbuild (4 MB, once)"
+		fetch=$cache/fetch.$$
+		mkdir -p "$fetch"
+		fetch_esbuild "$fetch" || lacking=1
+		rm -rf "$fetch"
+	fi
+	return $lacking
 }

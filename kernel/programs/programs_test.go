@@ -1,9 +1,10 @@
 package programs
 
 import (
-	"bytes"
 	"context"
+	"debug/elf"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,19 +25,26 @@ type program struct {
 	args  []string
 	// path is where the program is and what it is called; "": /init.
 	path string
+	// files is a folder that is in the working folder, by its name; "": none.
+	files string
 }
 
 // errAbsent says that this machine lacks what a program needs.
 var errAbsent = errors.New("not on this machine")
 
 var table = []program{
-	{"Go, hello", goPackage("../testdata/hello"), nil, ""},
-	{"C with glibc", compiler("gcc", "-O1", "-static", "testdata/hello.c", "-o"), []string{"one", "two words"}, ""},
-	{"C with musl", compiler("musl-gcc", "-O1", "-static", "testdata/hello.c", "-o"), []string{"one", "two words"}, ""},
-	{"Rust, static-pie", compiler("rustc", "-O", "-C", "target-feature=+crt-static", "testdata/hello.rs", "-o"), []string{"one"}, ""},
-	{"busybox echo", found("busybox"), []string{"echo", "hello"}, "/bin/busybox"},
-	{"busybox sha256sum", found("busybox"), []string{"sha256sum", "/bin/busybox"}, "/bin/busybox"},
-	{"busybox wc", found("busybox"), []string{"wc", "-c", "/bin/busybox"}, "/bin/busybox"},
+	{name: "Go, hello", build: goPackage("../testdata/hello")},
+	{name: "Go, the runtime at work", build: goPackage("../conformance/goruntime")},
+	{name: "C with glibc", build: compiler("gcc", "-O1", "-static", "testdata/hello.c", "-o"), args: []string{"one", "two words"}},
+	{name: "C with musl", build: compiler("musl-gcc", "-O1", "-static", "testdata/hello.c", "-o"), args: []string{"one", "two words"}},
+	{name: "C++, exceptions and threads", build: compiler("g++", "-O1", "-static", "-pthread", "testdata/hello.cc", "-o"), args: []string{"one"}},
+	{name: "Rust, static-pie", build: staticPIE(compiler("rustc", "-O", "--target", "x86_64-unknown-linux-gnu", "-C", "target-feature=+crt-static", "testdata/hello.rs", "-o")), args: []string{"one"}},
+	{name: "esbuild bundles", build: esbuild, args: []string{"--bundle", "--target=es2017", "--sourcemap=inline", "--color=false", "js/main.ts"}, files: "testdata/js"},
+	{name: "esbuild finds an error", build: esbuild, args: []string{"--color=false", "js/broken.ts"}, files: "testdata/js"},
+	{name: "busybox echo", build: found("busybox"), args: []string{"echo", "hello"}, path: "/bin/busybox"},
+	{name: "busybox sha256sum", build: found("busybox"), args: []string{"sha256sum", "/bin/busybox"}, path: "/bin/busybox"},
+	{name: "busybox sort", build: found("busybox"), args: []string{"sort", "-r", "js/shapes.ts"}, path: "/bin/busybox", files: "testdata/js"},
+	{name: "busybox awk", build: found("busybox"), args: []string{"awk", "{ n += length($0) } END { print n, NR; exit 3 }", "js/main.ts"}, path: "/bin/busybox", files: "testdata/js"},
 }
 
 // goPackage builds a Go program.
@@ -58,18 +66,53 @@ func compiler(name string, args ...string) func(*testing.T, string) error {
 	}
 }
 
-// found takes a program that the machine has.
+// found takes a static program that the machine has.
 func found(name string) func(*testing.T, string) error {
 	return func(t *testing.T, to string) error {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			return errors.Join(errAbsent, err)
 		}
+		if f, err := elf.Open(path); err == nil {
+			dynamic := f.Section(".interp") != nil
+			f.Close()
+			if dynamic {
+				return errors.Join(errAbsent, fmt.Errorf("%s is dynamically linked, want a static one", path))
+			}
+		}
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
 		return os.WriteFile(to, data, 0o755)
+	}
+}
+
+// esbuild takes the program at $LEVERET_ESBUILD, which ./test fetches.
+func esbuild(t *testing.T, to string) error {
+	path := os.Getenv("LEVERET_ESBUILD")
+	if path == "" {
+		return errors.Join(errAbsent, errors.New("$LEVERET_ESBUILD is not set: ./test setup"))
+	}
+	return found(path)(t, to)
+}
+
+// staticPIE is build, of which the result must be position-independent and
+// have no interpreter.
+func staticPIE(build func(*testing.T, string) error) func(*testing.T, string) error {
+	return func(t *testing.T, to string) error {
+		if err := build(t, to); err != nil {
+			return err
+		}
+		f, err := elf.Open(to)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if f.Type != elf.ET_DYN || f.Section(".interp") != nil {
+			return fmt.Errorf("%s is %v, or has an interpreter; want a static-pie", to, f.Type)
+		}
+		return nil
 	}
 }
 
@@ -88,8 +131,8 @@ type ending struct {
 
 // TestPrograms runs every program natively and on the kernel.
 func TestPrograms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("boots machines")
+	if os.Getenv("LEVERET_BOOT") == "" {
+		t.Skip("boots machines: LEVERET_BOOT=1 go test ./kernel/programs [-smp N]")
 	}
 	for _, p := range table {
 		t.Run(p.name, func(t *testing.T) {
@@ -123,6 +166,12 @@ func natively(t *testing.T, binary string, p program) ending {
 	}
 	cmd := exec.Command(binary, args...)
 	cmd.Args[0] = p.path
+	cmd.Dir = t.TempDir()
+	if p.files != "" {
+		if err := os.CopyFS(filepath.Join(cmd.Dir, filepath.Base(p.files)), os.DirFS(p.files)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	cmd.Env = []string{"HOME=/", "TERM=linux"}
 	out, err := cmd.CombinedOutput() // a console has no two streams
 	var exit *exec.ExitError
@@ -133,13 +182,20 @@ func natively(t *testing.T, binary string, p program) ending {
 }
 
 func onKernel(t *testing.T, binary string, p program) ending {
-	var console bytes.Buffer
+	image, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{p.path: binary}
+	if p.files != "" {
+		files["/"+filepath.Base(p.files)] = p.files
+	}
 	result, err := machine.Run(context.Background(), machine.Config{
-		Program: binary, Files: map[string]string{p.path: binary}, Args: p.args,
-		Append: "rdinit=" + p.path, Timeout: 2 * time.Minute, Output: &console,
+		Kernel: image, Program: binary, Files: files, Args: p.args,
+		CPUs: *processors, Append: "rdinit=" + p.path, Timeout: 2 * time.Minute,
 	})
 	if err != nil {
-		t.Errorf("%v\n%s", err, console.String())
+		t.Errorf("%v\n%s", err, result.Console)
 	}
 	return ending{machine.ProgramOutput(result.Console), result.Status}
 }

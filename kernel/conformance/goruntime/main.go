@@ -203,7 +203,10 @@ func timers() error {
 	return nil
 }
 
+// tickers sees that there is no tick too many for the time that has gone, which
+// on a busy machine may be more than was asked for.
 func tickers() error {
+	start := time.Now()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
@@ -217,8 +220,8 @@ func tickers() error {
 			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return ctx.Err()
 			}
-			if ticks == 0 || ticks > 20 {
-				return fmt.Errorf("%d ticks of 5 ms in 100 ms", ticks)
+			if gone := time.Since(start); ticks == 0 || ticks > int(gone/(5*time.Millisecond)) {
+				return fmt.Errorf("%d ticks of 5 ms in %v", ticks, gone)
 			}
 			return nil
 		}
@@ -289,7 +292,7 @@ func signals() error {
 			return err
 		}
 		// Another part may send the same: wait for ours.
-		deadline := time.After(5 * time.Second)
+		deadline := time.After(time.Minute)
 		for found := false; !found; {
 			select {
 			case s := <-got:
