@@ -31,6 +31,9 @@ func exitSystem(status uint64) {
 func exitSignal(signal uint64) { end(128+signal, signal) }
 
 func end(status, signal uint64) {
+	if selftest {
+		checkPages() // with what services mapped since
+	}
 	puts("EXIT status=")
 	putdec(status)
 	if signal != 0 {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/leveret-os/leveret/kernel/core/frames"
+	"github.com/leveret-os/leveret/kernel/core/pagetable"
 	"github.com/leveret-os/leveret/kernel/core/x86"
 )
 
@@ -26,7 +27,19 @@ func runSelftest(c *CPU) {
 		heartbeat(c, cpus[i])
 	}
 	ticks(c)
+	checkPages()
+	checkProcessor(c)
+	for protected != ncpu { // the others show theirs when they get the lock
+		atomic.StoreUint64(&lock, 0)
+		spin(100000)
+		for !atomic.CompareAndSwapUint64(&lock, 0, 1) {
+			x86.Pause()
+		}
+	}
 }
+
+// protected counts the processors that showed their protections.
+var protected uint64
 
 // heartbeat shows that a processor answers: it is asked to drop its TLB.
 func heartbeat(c, o *CPU) {
@@ -60,3 +73,44 @@ func ticks(c *CPU) {
 	}
 	puts("TICKS 100\n")
 }
+
+var audited pagetable.Audited
+
+// checkPages holds that the kernel's half of the page tables gives no more
+// rights than it should. It is asked before init and when init has ended.
+func checkPages() {
+	a := &audited
+	pagetable.Audit(pml4Phys, directMap, coreText, coreEnd, a)
+	if a.Mistake != pagetable.NoMistake {
+		kv("SELFTEST pages FAILED mistake=", uint64(a.Mistake))
+		kv(" at=", a.At)
+		puts("\n")
+		poweroff(endCrash)
+	}
+	puts("SELFTEST pages OK ")
+	putdec(a.Pages)
+	puts(" executable=")
+	putdec(a.Executable)
+	puts("\n")
+}
+
+// checkProcessor shows which of its protections this processor has switched on.
+func checkProcessor(c *CPU) {
+	cr0, cr4 := x86.ReadCR0(), x86.ReadCR4()
+	puts("PROTECT ")
+	putdec(c.number)
+	putBit(" wp=", cr0>>16)
+	putBit(" nx=", x86.Rdmsr(msrEFER)>>11)
+	putBit(" smep=", cr4>>20)
+	putBit(" smap=", cr4>>21)
+	putBit(" umip=", cr4>>11)
+	puts("\n")
+	protected++
+}
+
+func putBit(name string, v uint64) {
+	puts(name)
+	putdec(v & 1)
+}
+
+const msrEFER = 0xc0000080

@@ -108,6 +108,9 @@ func apMain(c *CPU) {
 	initCPUNumber(c)
 	initTracing()
 	initIdle(c)
+	if selftest {
+		checkProcessor(c)
+	}
 	c.since = nowNS()
 	schedule(c)
 }

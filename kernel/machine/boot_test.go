@@ -3,6 +3,7 @@ package machine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -63,6 +64,30 @@ func TestBoot(t *testing.T) {
 				t.Errorf("marks: %v, %v, %v", r.FirstByte, r.FirstOutput, r.Wall)
 			}
 		})
+	}
+}
+
+// Page tables give no rights that they should not, before init and after it,
+// and every processor has its protections on. umip= is what it says: Linux
+// emulates what UMIP forbids, so it stays off.
+func TestProtection(t *testing.T) {
+	for _, n := range []int{1, 4} {
+		r, console, err := run(t, machine.Config{CPUs: n, Append: "selftest"})
+		if err != nil || r.Status != 0 {
+			t.Fatalf("%d processors: status %d, %v\n%s", n, r.Status, err, console)
+		}
+		if got := len(regexp.MustCompile(`(?m)^SELFTEST pages OK \d+ executable=\d+$`).FindAllString(console, -1)); got != 2 {
+			t.Errorf("%d processors: pages were checked %d times, want 2\n%s", n, got, console)
+		}
+		for i := range n {
+			line := fmt.Sprintf("PROTECT %d wp=1 nx=1 smep=1 smap=1 umip=0\n", i)
+			if !strings.Contains(console, "\n"+line) {
+				t.Errorf("%d processors: no line %q\n%s", n, line, console)
+			}
+		}
+	}
+	if _, console, _ := run(t, machine.Config{}); strings.Contains(console, "PROTECT") || strings.Contains(console, "SELFTEST") {
+		t.Errorf("checked though nobody asked\n%s", console)
 	}
 }
 

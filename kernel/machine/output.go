@@ -31,7 +31,7 @@ func ProgramOutput(console []byte) string {
 
 // ofKernel tells whether a line of the console is the kernel's own.
 func ofKernel(line string) bool {
-	for _, prefix := range []string{"core: ", "services: ", "Leveret: ", "MEM ", "SELFTEST ", "CPUS ", "CPU ", "TICKS ", "ACCT "} {
+	for _, prefix := range []string{"core: ", "services: ", "Leveret: ", "MEM ", "SELFTEST ", "CPUS ", "CPU ", "TICKS ", "PROTECT ", "ACCT "} {
 		if strings.HasPrefix(line, prefix) {
 			return true
 		}
