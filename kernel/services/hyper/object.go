@@ -100,6 +100,13 @@ func (o *memory) Punch(off, n int64) Errno {
 }
 
 func (o *memory) Allocate(off, n int64) Errno {
+	// In pieces: a call looks at all pages of its range that are there already.
+	for n > abi.MaxStep {
+		if e := again(abi.HyperObjectAllocate, o.handle, uint64(off), abi.MaxStep); e != 0 {
+			return e
+		}
+		off, n = off+abi.MaxStep, n-abi.MaxStep
+	}
 	return again(abi.HyperObjectAllocate, o.handle, uint64(off), uint64(n))
 }
 
