@@ -58,19 +58,25 @@ func drainConsole() {
 	}
 }
 
+// putKept writes a byte, and keeps it in the log.
+func putKept(b byte) {
+	keep(b)
+	putc(b)
+}
+
 func puts(s string) {
 	for i := range len(s) {
 		if s[i] == '\n' {
 			putc('\r')
 		}
-		putc(s[i])
+		putKept(s[i])
 	}
 }
 
 // putBytes writes n bytes at an address of core's as they are.
 func putBytes(at, n uint64) {
 	for i := uint64(0); i < n; i++ {
-		putc(rd8(at + i))
+		putKept(rd8(at + i))
 	}
 }
 
@@ -81,7 +87,7 @@ func puthex(v uint64) {
 		shift -= 4
 	}
 	for ; ; shift -= 4 {
-		putc("0123456789abcdef"[v>>shift&15])
+		putKept("0123456789abcdef"[v>>shift&15])
 		if shift == 0 {
 			return
 		}
@@ -92,7 +98,7 @@ func putdec(v uint64) {
 	if v >= 10 {
 		putdec(v / 10)
 	}
-	putc('0' + byte(v%10))
+	putKept('0' + byte(v%10))
 }
 
 func kv(k string, v uint64) { puts(k); puthex(v) }

@@ -188,7 +188,7 @@ func putSymbol(pc uint64) {
 		return
 	}
 	e := tab + 8 + (lo-1)*16
-	putc(' ')
+	putKept(' ')
 	putBytes(tab+uint64(rd32(e+8)), uint64(rd32(e+12)))
 	puts("+")
 	puthex(pc - rd64(e))

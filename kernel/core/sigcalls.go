@@ -103,20 +103,21 @@ func sysRtSigpending(c *CPU, t *Thread) {
 	t.AX = 0
 }
 
-// waitSignal blocks t until a signal's handler has run.
-func waitSignal(c *CPU, t *Thread) {
-	t.AX = eRESTARTNOHAND
+// waitSignal blocks t until a signal's handler has run; interrupted is what the
+// call returns then.
+func waitSignal(c *CPU, t *Thread, interrupted uint64) {
+	t.AX = interrupted
 	if signalPending(t) {
 		t.work |= workSignal
 		return
 	}
-	t.interrupted = eRESTARTNOHAND
+	t.interrupted = interrupted
 	t.sigwait = 0
 	block(c, t, stateSignal)
 }
 
 // sysPause: pause(2).
-func sysPause(c *CPU, t *Thread) { waitSignal(c, t) }
+func sysPause(c *CPU, t *Thread) { waitSignal(c, t, eRESTARTNOHAND) }
 
 // sysRtSigsuspend: rt_sigsuspend(2).
 func sysRtSigsuspend(c *CPU, t *Thread) {
@@ -130,7 +131,7 @@ func sysRtSigsuspend(c *CPU, t *Thread) {
 		return
 	}
 	temporaryMask(t, mask)
-	waitSignal(c, t)
+	waitSignal(c, t, eRESTARTNOHAND)
 }
 
 // temporaryMask is t's mask until the call is over; a handler's frame gets

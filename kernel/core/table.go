@@ -95,6 +95,7 @@ var systab = [maxSyscall]entry{
 	unix.SYS_SYSINFO:                {sysSysinfo, "sysinfo", inCore},
 	unix.SYS_TIMES:                  {sysTimes, "times", inCore},
 	unix.SYS_GETUID:                 {sysGetuid, "getuid", inCore},
+	unix.SYS_SYSLOG:                 {sysSyslog, "syslog", inCore},
 	unix.SYS_GETGID:                 {sysGetgid, "getgid", inCore},
 	unix.SYS_SETUID:                 {forward, "setuid", inServices},
 	unix.SYS_SETGID:                 {forward, "setgid", inServices},
