@@ -183,6 +183,7 @@ func hyperAccount(c *CPU, t *Thread) {
 func timedFault(c *CPU, t *Thread, addr uint64) {
 	p := t.process
 	p.faults++
+	c.faultIP = t.IP
 	begin := x86.Rdtsc()
 	pageFault(c, t, addr)
 	p.faultTicks += x86.Rdtsc() - begin

@@ -37,12 +37,14 @@ func exitThread(c *CPU, t *Thread, status uint64) {
 	dropWaiters(t)
 	flush(&t.queue, ^uint64(0))
 	account(c)
-	p.deadRuntime += t.sched.Runtime
-	p.deadLeaves += t.leaves
-	p.switches += t.switches
-	p.preempted += t.preempted
 	t.work = 0
 	if p.threads > 1 {
+		_, system := t.split()
+		p.deadSystem += min(system, t.sched.Runtime)
+		p.deadRuntime += t.sched.Runtime
+		p.deadLeaves += t.leaves
+		p.switches += t.switches
+		p.preempted += t.preempted
 		dropThread(t)
 		leave(c, t)
 		return

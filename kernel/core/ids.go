@@ -264,7 +264,12 @@ func sysSetrlimit(c *CPU, t *Thread) {
 
 var rusage [18]uint64
 
-// sysGetrusage: getrusage(2). All time counts as the program's own.
+func putTimes(user, system uint64) {
+	rusage[0], rusage[1] = user/second, user%second/1000
+	rusage[2], rusage[3] = system/second, system%second/1000
+}
+
+// sysGetrusage: getrusage(2).
 func sysGetrusage(c *CPU, t *Thread) {
 	for i := range rusage {
 		rusage[i] = 0
@@ -272,8 +277,7 @@ func sysGetrusage(c *CPU, t *Thread) {
 	p := t.process
 	switch int32(t.DI) {
 	case 0: // RUSAGE_SELF
-		ns := p.runtime()
-		rusage[0], rusage[1] = ns/second, ns%second/1000
+		putTimes(p.split())
 		rusage[8] = p.faults
 		rusage[16], rusage[17] = p.switches, p.preempted
 		for o := p.first; o != nil; o = o.groupNext {
@@ -281,8 +285,7 @@ func sysGetrusage(c *CPU, t *Thread) {
 			rusage[17] += o.preempted
 		}
 	case 1: // RUSAGE_THREAD
-		ns := t.runtime()
-		rusage[0], rusage[1] = ns/second, ns%second/1000
+		putTimes(t.split())
 		rusage[16], rusage[17] = t.switches, t.preempted
 	case -1: // RUSAGE_CHILDREN
 	default:
@@ -299,7 +302,8 @@ func sysGetrusage(c *CPU, t *Thread) {
 func sysTimes(c *CPU, t *Thread) {
 	const tick = second / 100
 	if t.DI != 0 {
-		tms := [4]uint64{t.process.runtime() / tick}
+		user, system := t.process.split()
+		tms := [4]uint64{user / tick, system / tick}
 		if !copyOut(c, t.DI, unsafe.Pointer(&tms), 32) {
 			t.AX = eFAULT
 			return

@@ -191,7 +191,8 @@ func hyperProcessInfo(c *CPU, t *Thread) {
 			i.State = l
 		}
 	}
-	i.UserTime, i.SystemTime, i.StartTime = p.runtime(), 0, p.start
+	i.UserTime, i.SystemTime = p.split()
+	i.StartTime = p.start
 	i.MinorFaults = p.faults
 	i.Pending = p.pending | p.first.pending
 	i.Blocked = p.first.mask
@@ -271,10 +272,11 @@ func hyperThreadInfo(c *CPU, t *Thread) {
 		return
 	}
 	i := abi.ThreadInfo{
-		TID: o.TID, PID: o.PID, State: stateLetter(o), CPU: uint32(o.cpu.number), UserTime: o.runtime(),
+		TID: o.TID, PID: o.PID, State: stateLetter(o), CPU: uint32(o.cpu.number),
 		Switches: o.switches, Preempted: o.preempted, Pending: o.pending, Blocked: o.mask,
 		Nice: int32(o.sched.Nice), Policy: int32(o.sched.Policy),
 	}
+	i.UserTime, i.SystemTime = o.split()
 	copyName(&i.Name, &o.name)
 	answer(c, t, t.SI, t.DX, unsafe.Pointer(&i), uint64(unsafe.Sizeof(i)))
 }

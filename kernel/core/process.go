@@ -42,6 +42,7 @@ type Process struct {
 	timerNext   int32
 	start       uint64 // ns
 	deadRuntime uint64 // of threads that ended, ns
+	deadSystem  uint64 // of that, the system's
 	deadLeaves  uint64
 	switches    uint64 // of threads that ended
 	preempted   uint64

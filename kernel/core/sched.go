@@ -94,7 +94,12 @@ func (c *CPU) idle() bool { return c.cur == c.idleT && c.idleT != nil && c.run.L
 // account charges what runs on a processor for its time until now.
 func account(c *CPU) {
 	now := nowNS()
-	c.cur.sched.Account(now - c.since)
+	t := c.cur
+	t.sched.Account(now - c.since)
+	if u := t.client; u != nil { // a handler's time is its caller's
+		t.sched.Runtime -= now - c.since
+		u.sched.Runtime += now - c.since
+	}
 	c.since = now
 }
 
@@ -155,6 +160,9 @@ func schedule(c *CPU) {
 		}
 	}
 	switchTo(c, threadOfEntity(e))
+	if c.armed > c.since+samplePeriod {
+		armSample(c)
+	}
 	if c.run.Len() != 0 {
 		limitSlice(c)
 	}

@@ -31,6 +31,7 @@ type CPU struct {
 	nmis         uint64
 	mm           space.Local
 	faultFrame   [192]byte // of a fault in user_amd64.s
+	faultIP      uint64    // where the last page fault was
 	timers       timers.Queue
 	run          runq.Queue
 }

@@ -70,6 +70,7 @@ func exitWork(c *CPU, t *Thread) {
 	case w&workRetry != 0:
 		// Between two steps others may run: no interrupt has come meanwhile.
 		if c.armed <= nowNS() {
+			sample(c, t, true)
 			timersDue(c)
 		}
 		if t.work&workResched != 0 {

@@ -38,6 +38,7 @@ type Thread struct {
 	as      *AddressSpace // its own, or that of the caller which a handler serves; nil for other ring-0 threads
 	cpu     *CPU          // where it runs, or ran last
 	sched   runq.Entity
+	times   cpuTimes
 	timer   Timer // of a sleep or a wait with a deadline
 
 	hashNext             *Thread // threads with the same hash of tid

@@ -48,6 +48,9 @@ const maxExpired = 64
 // timerIRQ is the timer's interrupt: what is due happens, and slices end.
 func timerIRQ(c *CPU) {
 	endOfInterrupt()
+	if t := c.cur; t != c.idleT {
+		sample(c, t, inSystem(c, t))
+	}
 	timersDue(c)
 }
 
@@ -72,6 +75,9 @@ func timersDue(c *CPU) {
 	next := c.timers.Next()
 	if s := c.run.Slice(&cur.sched); s != 0 && cur != c.idleT && c.since+s < next {
 		next = c.since + s
+	}
+	if cur != c.idleT {
+		next = min(next, c.since+samplePeriod)
 	}
 	if next < c.armed {
 		arm(c, next)

@@ -44,6 +44,10 @@ var bounds = map[string][2]float64{
 	"other-beside-file-p99":      {0, tick},
 	"other-beside-fallocate-p99": {0, tick},
 	"user-loop-user":             {290, 310},
+	"user-loop-system":           {0, 15},
+	"call-loop-user":             {0, 30},
+	"call-loop-system":           {270, 330},
+	"times-system":               {270, 340},
 }
 
 func TestScheduling(t *testing.T) {
