@@ -224,14 +224,15 @@ func sysSetgroups(c *Call) int64 {
 	if c.who.Cred.EUID != 0 {
 		return fail(unix.EPERM)
 	}
-	if uint32(c.DI) > maxGroups {
+	size := uint32(c.DI) // an int of Linux's: the register's upper half says nothing
+	if size > maxGroups {
 		return fail(unix.EINVAL)
 	}
-	b := c.buf[:4*c.DI]
+	b := c.buf[:4*size]
 	if e := usermem.In(c.Mem, b, c.SI); e != 0 {
 		return fail(e)
 	}
-	g := make([]uint32, c.DI)
+	g := make([]uint32, size)
 	for n := range g {
 		g[n] = binary.LittleEndian.Uint32(b[4*n:])
 	}

@@ -84,7 +84,7 @@ func sysFcntl(c *Call) int64 {
 	case unix.F_GETSIG:
 		return int64(f.Signal.Load())
 	case unix.F_SETSIG:
-		if arg > 64 {
+		if uint32(arg) > 64 {
 			return fail(unix.EINVAL)
 		}
 		f.Signal.Store(int32(arg))

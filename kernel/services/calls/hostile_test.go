@@ -10,6 +10,7 @@ import (
 	"github.com/leveret-os/leveret/kernel/abi"
 	"github.com/leveret-os/leveret/kernel/services/object"
 	"github.com/leveret-os/leveret/kernel/services/usermem"
+	"github.com/leveret-os/leveret/kernel/services/vfs"
 )
 
 var hostileCalls = flag.Int("calls.hostile", 200_000, "calls of the hostile test")
@@ -32,7 +33,7 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	arg := func() uint64 {
-		switch r.IntN(12) {
+		switch r.IntN(15) {
 		case 0, 1, 2:
 			return uint64(r.IntN(12))
 		case 3, 4, 5:
@@ -53,6 +54,10 @@ func TestHostile(t *testing.T) {
 			return uint64(r.IntN(1 << 17))
 		case 10:
 			return r.Uint64()
+		case 11, 12: // half of a register that an int argument does not use
+			return uint64(r.IntN(1100)) | r.Uint64()<<32
+		case 13: // sizes beside the bounds
+			return pick(g, uint64(1)<<16, 1<<31, 1<<32, 1<<40, 1<<63, usermem.MaxTransfer, usermem.Top) + uint64(r.IntN(9)) - 4
 		}
 		return uint64(uint32(pick(g, unix.O_CREAT, unix.O_RDWR|unix.O_CREAT, unix.O_TMPFILE|unix.O_RDWR, unix.O_PATH, unix.O_DIRECTORY, unix.AT_FDCWD, unix.AT_EMPTY_PATH)))
 	}
@@ -63,6 +68,9 @@ func TestHostile(t *testing.T) {
 		q.DI, q.SI, q.DX, q.R10, q.R8, q.R9 = arg(), arg(), arg(), arg(), arg(), arg()
 		if q.AX == unix.SYS_CLOSE_RANGE && r.IntN(20) != 0 || q.AX == unix.SYS_SETUID || q.AX == unix.SYS_CHROOT {
 			continue
+		}
+		if r.IntN(8) == 0 { // root again, whatever calls gave away
+			p.Update(func(who *vfs.Caller) { who.Cred = new(vfs.Cred) })
 		}
 		waits, _ := c.Serve(&q, p)
 		switch {

@@ -40,10 +40,11 @@ func sysSethostname(c *Call) int64 {
 	if c.who.Cred.EUID != 0 {
 		return fail(unix.EPERM)
 	}
-	if int32(c.SI) < 0 || c.SI > 64 {
+	size := uint32(c.SI)
+	if size > 64 {
 		return fail(unix.EINVAL)
 	}
-	b := c.buf[:c.SI]
+	b := c.buf[:size]
 	if e := usermem.In(c.Mem, b, c.DI); e != 0 {
 		return fail(e)
 	}
