@@ -66,7 +66,7 @@ var applets = []applet{
 
 // reports have other figures on every machine; what must be in them.
 var reports = []struct{ words, pattern string }{
-	{"ps", `(?m)^ +1 .*busybox ps`}, {"free", `(?m)^Mem: +\d{5,} +\d+`}, {"uptime", `up \d+ min.*load average: \d`}, {"df -k /", `(?m) \d+% /$`}, {"id", `^uid=0.* gid=0`},
+	{"ps", `(?m)^ +1 .*busybox ps`}, {"free", `(?m)^Mem: +\d{5,} +\d+`}, {"uptime", `up \d+ min.*load average: \d`}, {"df -k /dev", `(?m) \d+% /dev$`}, {"stat -f /", `Type: tmpfs`}, {"id", `^uid=0.* gid=0`},
 	{"uname -r", `^\d+\.\d+`}, {"hostname", `.`}, {"nproc", `^[14]\n`}, {"mount", `proc on /proc type proc`}, {"date", `20\d\d\n$`}, {"dmesg", ``}, {"dmesg -r", `(?m)^<6>core: `}, {"dmesg -c", ``}, {"dmesg -n 3", `^$`}, {"tty", `/dev/console`}, {"mktemp", `^.tmp.tmp\.`},
 	{"cat /proc/self/stat /proc/meminfo /proc/cpuinfo /proc/self/maps /proc/self/status /proc/uptime /proc/loadavg /proc/version /proc/stat /proc/mounts", `MemTotal`}, {"head -c 4 /dev/zero", "\x00{4}"}, {"du -s /data", `^\d+\s+/data`}, {"top -b -n 1", `Mem:`}, {"pidof busybox", `^1\n`}, {"stty -a", `speed`},
 }
