@@ -227,6 +227,9 @@ func sysPrlimit64(c *CPU, t *Thread) {
 	if t.DX != 0 {
 		l.Cur, l.Max = n.Cur, n.Max
 		p.limitsChanged()
+		if uint32(t.SI) == unix.RLIMIT_CPU {
+			p.limitCPU(c)
+		}
 	}
 	t.AX = 0
 }
@@ -258,6 +261,9 @@ func sysSetrlimit(c *CPU, t *Thread) {
 		l := &t.process.limits[t.DI&15]
 		l.Cur, l.Max = n.Cur, n.Max
 		t.process.limitsChanged()
+		if uint32(t.DI) == unix.RLIMIT_CPU {
+			t.process.limitCPU(c)
+		}
 		t.AX = 0
 	}
 }

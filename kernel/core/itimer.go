@@ -46,16 +46,41 @@ func sysAlarm(c *CPU, t *Thread) {
 	t.AX = (left + second - 1) / second
 }
 
-// sysGetitimer: getitimer(2). Only ITIMER_REAL ever runs.
+// itimer is what getitimer(2) tells of a timer, in ns.
+func (p *Process) itimer(which uint64) (value, every uint64) {
+	switch which {
+	case unix.ITIMER_REAL:
+		return alarmLeft(p), p.alarmEvery
+	case unix.ITIMER_VIRTUAL:
+		return p.virtual.left(p), p.virtual.every
+	}
+	return p.profile.left(p), p.profile.every
+}
+
+// setItimer is setitimer(2).
+func (p *Process) setItimer(c *CPU, which, value, every uint64) {
+	x := &p.profile
+	switch which {
+	case unix.ITIMER_REAL:
+		setAlarm(c, p, value, every)
+		return
+	case unix.ITIMER_VIRTUAL:
+		x = &p.virtual
+	}
+	x.every = every
+	if value != 0 {
+		value = later(p.runtime(), value)
+	}
+	x.start(c, p, value)
+}
+
+// sysGetitimer: getitimer(2).
 func sysGetitimer(c *CPU, t *Thread) {
 	if uint32(t.DI) > 2 {
 		t.AX = eINVAL
 		return
 	}
-	var value, every uint64
-	if t.DI == 0 {
-		value, every = alarmLeft(t.process), t.process.alarmEvery
-	}
+	value, every := t.process.itimer(uint64(uint32(t.DI)))
 	t.AX = 0
 	if !writeTimeval(c, t.SI, every) || !writeTimeval(c, t.SI+16, value) {
 		t.AX = eFAULT
@@ -81,21 +106,13 @@ func sysSetitimer(c *CPU, t *Thread) {
 		}
 	}
 	if t.DX != 0 {
-		var left, again uint64
-		if t.DI == 0 {
-			left, again = alarmLeft(p), p.alarmEvery
-		}
+		left, again := p.itimer(uint64(uint32(t.DI)))
 		if !writeTimeval(c, t.DX, again) || !writeTimeval(c, t.DX+16, left) {
 			t.AX = eFAULT
 			return
 		}
 	}
-	if t.DI == 0 {
-		setAlarm(c, p, value, every)
-	} else if value != 0 {
-		t.AX = eINVAL // no clock of virtual time
-		return
-	}
+	p.setItimer(c, uint64(uint32(t.DI)), value, every)
 	t.AX = 0
 }
 
@@ -112,6 +129,9 @@ type posixTimer struct {
 	value   uint64 // sigev_value
 	every   uint64 // ns
 	overrun int32
+	cpu     bool   // of CPU time: timer only looks
+	of      uint32 // the thread whose time it is, 0: the process
+	due     uint64 // on that clock, in ns; 0: not armed
 }
 
 var posixTimers slab.Pool[posixTimer]
@@ -141,7 +161,9 @@ func sysTimerCreate(c *CPU, t *Thread) {
 		t.AX = eINVAL
 		return
 	}
-	if clock == unix.CLOCK_PROCESS_CPUTIME_ID || clock == unix.CLOCK_THREAD_CPUTIME_ID || clock < 0 {
+	cpu := clock == unix.CLOCK_PROCESS_CPUTIME_ID || clock == unix.CLOCK_THREAD_CPUTIME_ID || clock < 0
+	of := cpuClockOwner(t, clock)
+	if cpu && of == cpuOther {
 		t.AX = eOPNOTSUPP
 		return
 	}
@@ -173,6 +195,7 @@ func sysTimerCreate(c *CPU, t *Thread) {
 	}
 	x.timer.Kind = timerPosix
 	x.process, x.id, x.clock = p, p.timerNext, clock
+	x.cpu, x.of = cpu, of
 	x.notify, x.signal, x.value = notify, sig, ev[0]
 	if notify == sigevThreadID {
 		x.thread = tid
@@ -199,7 +222,24 @@ func (p *Process) timerCount() (n int) {
 
 // posixExpired is the end of a POSIX timer.
 func posixExpired(c *CPU, x *posixTimer) {
-	if x.every != 0 {
+	if x.cpu {
+		used, n, ok := x.used()
+		if !ok {
+			x.due = 0
+			return
+		}
+		if used < x.due {
+			addTimer(c, &x.timer, later(nowNS(), cpuLook(x.due-used, n)))
+			return
+		}
+		due := x.due
+		x.due = 0
+		if x.every != 0 {
+			x.overrun = int32(min((used-due)/x.every, 1<<31-1))
+			x.due = afterCPU(due, used, x.every)
+			addTimer(c, &x.timer, later(nowNS(), cpuLook(x.due-used, n)))
+		}
+	} else if x.every != 0 {
 		next := x.timer.Deadline() + x.every
 		now := nowNS()
 		missed := uint64(0)
@@ -225,8 +265,58 @@ func posixExpired(c *CPU, x *posixTimer) {
 	send(c, x.process, o, x.signal, siTimer, &fields)
 }
 
+// cpuOther is the owner of a clock that no timer of the caller can have.
+const cpuOther = ^uint32(0)
+
+// cpuClockOwner is the thread whose CPU time a clock tells, 0 for the process.
+func cpuClockOwner(t *Thread, clock int32) uint32 {
+	switch {
+	case clock == unix.CLOCK_THREAD_CPUTIME_ID:
+		return t.TID
+	case clock >= 0:
+		return 0
+	}
+	who := uint32(^clock >> 3)
+	if clock&4 == 0 {
+		if who != 0 && who != t.PID {
+			return cpuOther
+		}
+		return 0
+	}
+	if who == 0 {
+		return t.TID
+	}
+	return who
+}
+
+// used is what x's clock of CPU time tells, in ns, and how many processors
+// move it on; false: its thread is gone.
+func (x *posixTimer) used() (ns, running uint64, ok bool) {
+	if x.of == 0 {
+		return x.process.runtime(), x.process.running(), true
+	}
+	o := findThread(x.of)
+	if o == nil || o.process != x.process {
+		return 0, 0, false
+	}
+	if o.isRunning() {
+		running = 1
+	}
+	return o.runtime(), running, true
+}
+
 // left is how long x has to go, in ns, 0 when it is not armed.
 func (x *posixTimer) left() uint64 {
+	if x.cpu {
+		used, _, ok := x.used()
+		switch {
+		case x.due == 0 || !ok:
+			return 0
+		case x.due > used:
+			return x.due - used
+		}
+		return 1
+	}
 	if !x.timer.Armed() {
 		return 0
 	}
@@ -259,7 +349,19 @@ func sysTimerSettime(c *CPU, t *Thread) {
 	}
 	delTimer(&x.timer)
 	x.every, x.overrun = every, 0
-	if value != 0 {
+	x.due = 0
+	if x.cpu && value != 0 {
+		used, n, ok := x.used()
+		if !ok {
+			t.AX = eINVAL
+			return
+		}
+		if t.SI&1 == 0 {
+			value = later(used, value)
+		}
+		x.due = value
+		addTimer(c, &x.timer, later(nowNS(), cpuLook(max(value, used)-used, n)))
+	} else if value != 0 {
 		switch {
 		case t.SI&1 == 0:
 			value = later(nowNS(), value)
@@ -311,6 +413,9 @@ func sysTimerDelete(c *CPU, t *Thread) {
 // endTimers drops all timers of a process that ends.
 func endTimers(p *Process) {
 	delTimer(&p.alarm)
+	delTimer(&p.virtual.timer)
+	delTimer(&p.profile.timer)
+	delTimer(&p.cpuLimit.timer)
 	for x := p.timerList; x != nil; x = p.timerList {
 		p.timerList = x.next
 		delTimer(&x.timer)

@@ -38,6 +38,9 @@ type Process struct {
 
 	alarm       Timer // ITIMER_REAL
 	alarmEvery  uint64
+	virtual     cpuTimer // ITIMER_VIRTUAL
+	profile     cpuTimer // ITIMER_PROF
+	cpuLimit    cpuTimer // RLIMIT_CPU
 	timerList   *posixTimer
 	timerNext   int32
 	start       uint64 // ns
@@ -85,6 +88,7 @@ func newProcess(c *CPU, as *AddressSpace, ring0 bool) *Process {
 	p.start = nowNS()
 	p.dumpable = 1
 	p.alarm.Kind = timerAlarm
+	p.virtual.timer.Kind, p.profile.timer.Kind, p.cpuLimit.timer.Kind = timerVirtual, timerProfile, timerLimit
 	for i := range p.limits {
 		p.limits[i].Cur, p.limits[i].Max = unix.RLIM_INFINITY, unix.RLIM_INFINITY
 	}

@@ -160,6 +160,8 @@ func chooseThread(p *Process, sig uint64) *Thread {
 		}
 		if best == nil && t.mask&bit(sig) == 0 {
 			best = t
+		} else if preferRunning && best != nil && t.isRunning() && !best.isRunning() && t.mask&bit(sig) == 0 {
+			best = t
 		}
 	}
 	return best

@@ -20,7 +20,10 @@ const (
 	timerThread = iota
 	timerAlarm  // of a Process
 	timerPosix
-	timerFile // of a File: timerfd
+	timerFile    // of a File: timerfd
+	timerVirtual // of a Process, as the next two
+	timerProfile
+	timerLimit
 )
 
 // addTimer arms x for deadline, in ns of the monotonic clock.
@@ -93,6 +96,8 @@ func expire(c *CPU, x *timers.Timer) {
 		alarmExpired(c, (*Process)(unsafe.Add(unsafe.Pointer(x), -int(unsafe.Offsetof(Process{}.alarm)))))
 	case timerPosix:
 		posixExpired(c, (*posixTimer)(unsafe.Add(unsafe.Pointer(x), -int(unsafe.Offsetof(posixTimer{}.timer)))))
+	case timerVirtual, timerProfile, timerLimit:
+		expireProcess(c, x.Kind, unsafe.Pointer(x))
 	case timerFile:
 		timerfdExpired(c, (*File)(unsafe.Add(unsafe.Pointer(x), -int(unsafe.Offsetof(File{}.timer)))))
 	}
