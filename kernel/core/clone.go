@@ -103,7 +103,7 @@ func cloneThread(c *CPU, t *Thread, flags, sp, parentTID, childTID, tls uint64) 
 	saveFull(t)
 	x86.CopyForward(uint64(uintptr(unsafe.Pointer(&n.xsave))), uint64(uintptr(unsafe.Pointer(&t.xsave))), xsaveSize)
 	n.fp = fpFull
-	n.fs = x86.ReadFS()
+	n.fs, n.gs = x86.ReadFS(), readGS()
 	if flags&unix.CLONE_SETTLS != 0 {
 		n.fs = tls
 	}

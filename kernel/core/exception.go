@@ -2,7 +2,11 @@
 
 package main
 
-import "golang.org/x/sys/unix"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
 
 // exceptionSignals are the signals and codes of exceptions (sigaction(2)), by
 // vector. Page faults are not among them.
@@ -32,6 +36,9 @@ func exception(c *CPU, t *Thread) {
 		crash(c, t, 0)
 		return
 	}
+	if v == 1 && afterSyscall(c, t) {
+		return
+	}
 	e := &exceptionSignals[v&31]
 	code, addr := uint32(e.code), t.IP
 	switch v {
@@ -48,6 +55,19 @@ func exception(c *CPU, t *Thread) {
 	}
 	t.trapNo, t.trapErr = v, t.Error
 	force(c, t, uint64(e.signal), code, addr)
+}
+
+// afterSyscall says whether a single step ended behind SYSCALL. SYSRETQ, which
+// sets TF, traps before the program's next instruction; Linux returns from
+// such a call by IRETQ, which traps behind it. RCX and R11 are what SYSCALL
+// put there.
+func afterSyscall(c *CPU, t *Thread) bool {
+	const resume = 1 << 16 // RF
+	if t.ring0() || t.CX != t.IP || (t.R11^t.Flags)&^resume != 0 {
+		return false
+	}
+	var code uint16
+	return copyIn(c, unsafe.Pointer(&code), t.IP-2, 2) && code == 0x050f
 }
 
 // floatCode is si_code of SIGFPE for unmasked floating-point exceptions.

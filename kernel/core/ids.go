@@ -112,10 +112,15 @@ func sysArchPrctl(c *CPU, t *Thread) {
 			t.AX = eFAULT
 		}
 	case setGS:
-		t.AX = eINVAL
+		if t.SI >= userTop || t.ring0() {
+			t.AX = ePERM
+			return
+		}
+		writeGS(t.SI)
+		t.AX = 0
 	case getGS:
 		t.AX = 0
-		if !write64(c, t.SI, 0) {
+		if !write64(c, t.SI, readGS()) {
 			t.AX = eFAULT
 		}
 	default:

@@ -211,8 +211,8 @@ func sysRtSigreturn(c *CPU, t *Thread) {
 	at := t.SP - 8
 	bad := !copyIn(c, unsafe.Pointer(f), at, sigframe.FrameSize)
 	r := &f.Context.Registers
-	if !bad && !t.ring0() && r.IP >= userTop {
-		bad = true
+	if !bad && !t.ring0() && !canonical(r.IP) {
+		bad = true // IRETQ would fault; at the kernel's addresses the program does
 	}
 	x := unsafe.Pointer(&t.xsave)
 	if !bad && r.FPState != 0 {
@@ -240,6 +240,9 @@ func sysRtSigreturn(c *CPU, t *Thread) {
 	t.restore = false
 	setMask(t, f.Context.Mask)
 }
+
+// canonical says whether bits 47 to 63 of an address are the same.
+func canonical(a uint64) bool { return (a+1<<47)>>48 == 0 }
 
 // restoreVector loads an XSAVE image from user memory, checked so that XRSTOR
 // cannot fault.

@@ -16,6 +16,8 @@ func loadFull(t *Thread)
 func saveRest(t *Thread)
 func forwardFP(t, h *Thread)
 func replyFP(t *Thread)
+func readGS() uint64
+func writeGS(v uint64)
 
 // How much vector state there is, known to switch_amd64.s.
 var (

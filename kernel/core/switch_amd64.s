@@ -181,9 +181,23 @@ legacy:
 	XORPS	X15, X15
 	RET
 
+// A program's GS base is in MSR_KERNEL_GS_BASE while core runs. An NMI between
+// the two SWAPGS finds GS by its stack.
+#define SAVEGS(t) \
+	SWAPGS; \
+	RDGSBASEQ CX; \
+	SWAPGS; \
+	MOVQ CX, Thread_gs(t)
+
+#define LOADGS(t) \
+	MOVQ Thread_gs(t), CX; \
+	SWAPGS; \
+	WRGSBASEQ CX; \
+	SWAPGS
+
 // func switchFP(old, new *Thread)
 //
-// Saves old's vector state and FS base if they are live, and brings new's to
+// Saves old's vector state and FS and GS bases if they are live, and brings new's to
 // life if it has any.
 TEXT ·switchFP(SB),NOSPLIT,$0-16
 	MOVQ	old+0(FP), DX
@@ -191,11 +205,13 @@ TEXT ·switchFP(SB),NOSPLIT,$0-16
 	JNE	in
 	RDFSBASEQ	CX
 	MOVQ	CX, Thread_fs(DX)
+	SAVEGS(DX)
 	CALL	·saveState(SB)
 in:
 	MOVQ	new+8(FP), DX
 	MOVQ	Thread_fs(DX), CX
 	WRFSBASEQ	CX
+	LOADGS(DX)
 	CMPB	Thread_fp(DX), $const_fpLight
 	JCS	none
 	CALL	·loadState(SB)
@@ -255,13 +271,14 @@ rest:
 // func forwardFP(t, h *Thread)
 //
 // From a caller to the handler that gets its request, which keeps no vector
-// registers: X0 to X13, MXCSR and the FS base of t are saved, the rest rides
+// registers: X0 to X13, MXCSR and the FS and GS bases of t are saved, the rest rides
 // along.
 TEXT ·forwardFP(SB),NOSPLIT,$0-16
 	MOVQ	t+0(FP), DX
 	MOVQ	h+8(FP), AX
 	RDFSBASEQ	CX
 	MOVQ	CX, Thread_fs(DX)
+	SAVEGS(DX)
 	MOVQ	Thread_fs(AX), CX
 	WRFSBASEQ	CX
 	MOVB	$const_fpRiding, Thread_fp(DX)
@@ -283,6 +300,7 @@ TEXT ·replyFP(SB),NOSPLIT,$0-8
 	MOVQ	t+0(FP), DX
 	MOVQ	Thread_fs(DX), CX
 	WRFSBASEQ	CX
+	LOADGS(DX)
 	MOVB	$const_fpLive, Thread_fp(DX)
 	CMPL	MXCSR(DX), $0x1f80
 	JNE	mxcsr
@@ -291,4 +309,20 @@ TEXT ·replyFP(SB),NOSPLIT,$0-8
 mxcsr:
 	LDMXCSR	MXCSR(DX)
 	LOADXMM(DX)
+	RET
+
+// func readGS() uint64: the GS base of the program that entered core.
+TEXT ·readGS(SB),NOSPLIT,$0-8
+	SWAPGS
+	RDGSBASEQ	CX
+	SWAPGS
+	MOVQ	CX, ret+0(FP)
+	RET
+
+// func writeGS(v uint64)
+TEXT ·writeGS(SB),NOSPLIT,$0-8
+	MOVQ	v+0(FP), CX
+	SWAPGS
+	WRGSBASEQ	CX
+	SWAPGS
 	RET

@@ -99,6 +99,7 @@ type Thread struct {
 	exitCode   uint64
 	noNewPrivs bool
 	membarrier uint32
+	gs         uint64 // GS base while it does not run
 }
 
 // How a thread resumes.

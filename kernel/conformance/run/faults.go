@@ -20,6 +20,8 @@ type fault struct {
 var faults = []fault{
 	{"clocks", "kernel/core/clock.go", "unix.CLOCK_REALTIME_ALARM, unix.CLOCK_TAI:\n\t\treturn now", "unix.CLOCK_REALTIME_ALARM:\n\t\treturn now"},
 	{"cputimers", "kernel/core/cputimer.go", "preferRunning = true", "preferRunning = false"},
+	{"entry", "kernel/core/clone.go", "n.fs, n.gs = x86.ReadFS(), readGS()", "n.fs = x86.ReadFS()"},
+	{"entry", "kernel/core/exception.go", "v == 1 && afterSyscall(c, t)", "v == 0 && afterSyscall(c, t)"},
 	{"field", "kernel/core/schedcalls.go", "t.SI&7 != 0 || t.SI*8 < ncpu", "t.SI*8 < ncpu"},
 	{"files", "kernel/core/files.go", "if off < 0 {", "if off < -1 {"},
 	{"futex", "kernel/core/timers.go", "t.AX = eTIMEDOUT", "t.AX = eAGAIN"},
