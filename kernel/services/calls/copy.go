@@ -89,10 +89,24 @@ func partially(done int64, e Errno) Errno {
 	return e
 }
 
-// copyOr runs a copy, or parks the call until the side that blocks is ready.
+// copyStep is how many bytes one try of a copy moves: then the call is parked
+// and forwarded again, so that a signal can end it and others have their turn.
+const copyStep = 4 << 20
+
+// breath is how long a call pauses between steps, in ns.
+const breath = 50_000
+
+// copyOr runs a step of a copy, and parks the call until the side that blocks
+// is ready, or for the next step. State[3] counts what earlier steps moved,
+// State[2] is what all shall move: a file may grow by the copy itself.
 func (c *Call) copyOr(out, in *vfs.File, outAt, inAt position, n int64, nonblock bool) int64 {
-	done, e := c.pump(out, in, outAt.at, inAt.at, n)
-	if e == unix.EAGAIN && !nonblock {
+	before := int64(c.State[3])
+	if before > 0 {
+		n = int64(c.State[2]) - before
+	}
+	step := min(n, copyStep)
+	done, e := c.pump(out, in, outAt.at, inAt.at, step)
+	if e == unix.EAGAIN && !nonblock && before == 0 {
 		for _, side := range [...]struct {
 			f     *vfs.File
 			write bool
@@ -103,15 +117,41 @@ func (c *Call) copyOr(out, in *vfs.File, outAt, inAt position, n int64, nonblock
 		}
 	}
 	if e != 0 {
-		return fail(e)
+		return result(before, partially(before, e))
 	}
 	if e := c.settle(in, inAt, done); e != 0 {
 		return fail(e)
 	}
-	return result(done, c.settle(out, outAt, done))
+	if e := c.settle(out, outAt, done); e != 0 {
+		return fail(e)
+	}
+	if done == step && step < n {
+		return c.nextStep(before+done, before+n)
+	}
+	return before + done
 }
 
-func sysSendfile(c *Call) int64 {
+// nextStep parks a call of which done bytes of all are moved: it is forwarded
+// again soon, but for a signal, which makes it return done.
+func (c *Call) nextStep(done, all int64) int64 {
+	c.State[2], c.State[3], c.Cancelled = uint64(all), uint64(done), done
+	return c.wait(0, 0, c.K.Machine.Monotonic()+breath)
+}
+
+// stepped is the result of a call that may be at a later step: what earlier
+// ones moved counts, whatever happened since (its descriptor was closed).
+func (c *Call) stepped(r int64) int64 {
+	if r < 0 && r != waiting && c.State[3] > 0 {
+		return int64(c.State[3])
+	}
+	return r
+}
+
+func sysSendfile(c *Call) int64      { return c.stepped(c.sendfile()) }
+func sysCopyFileRange(c *Call) int64 { return c.stepped(c.copyFileRange()) }
+func sysSplice(c *Call) int64        { return c.stepped(c.splice()) }
+
+func (c *Call) sendfile() int64 {
 	in, e := c.file(c.SI, false)
 	if e != 0 || !in.Readable() {
 		if e == 0 {
@@ -154,7 +194,7 @@ func sysSendfile(c *Call) int64 {
 	return c.copyOr(out, in, to, from, int64(min(c.R10, usermem.MaxTransfer)), out.Nonblocking())
 }
 
-func sysCopyFileRange(c *Call) int64 {
+func (c *Call) copyFileRange() int64 {
 	in, e := c.file(c.DI, false)
 	if e != 0 {
 		return fail(e)
@@ -199,11 +239,14 @@ func sysCopyFileRange(c *Call) int64 {
 		return fail(unix.EFBIG)
 	}
 	n = min(n, uint64(max(in.Inode.Size()-from.at, 0)), uint64(math.MaxInt64-to.at), usermem.MaxTransfer)
+	if c.State[3] > 0 {
+		n = min(n, c.State[2]-c.State[3])
+	}
 	if in.Inode == out.Inode && from.at+int64(n) > to.at && from.at < to.at+int64(n) {
 		return fail(unix.EINVAL)
 	}
 	if n == 0 {
-		return 0
+		return int64(c.State[3])
 	}
 	return c.copyOr(out, in, to, from, int64(n), true)
 }
@@ -219,7 +262,7 @@ func (c *Call) offset(f *vfs.File, addr uint64) (p position, e Errno) {
 	return position{addr, int64(v)}, e
 }
 
-func sysSplice(c *Call) int64 {
+func (c *Call) splice() int64 {
 	n, flags := c.R8, uint32(c.R9)
 	if n == 0 {
 		return 0
