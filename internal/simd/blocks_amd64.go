@@ -41,6 +41,10 @@ type product struct {
 // pair: they stay in the second-level cache while all tiles pass by.
 const actsInCache = 256 << 10
 
+// streamed is the largest number of tokens that AVX-512's stream kernels take;
+// gen/blocks has it too.
+const streamed = 8
+
 // Weights are prefetched for the next tiles, or, where tiles are longer than
 // farAhead, nearAhead bytes further in the same ones.
 const (
@@ -111,10 +115,7 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 		params: uintptr(kind.ParamBytes(a.cols)),
 	}
 	// Pairs of tiles with AVX-512, tiles with AVX2.
-	most, step := 8, 2*blocks.TileRows
-	if a.n > 2*most { // what counts is no longer how often weights are read
-		most = 6
-	}
+	most, step := 6, 2*blocks.TileRows
 	if isa == AVX2 {
 		most, step = 4, blocks.TileRows
 	}
@@ -123,12 +124,17 @@ func matMulBlocks(isa ISA, kind blocks.Kind, dst []float32, ldd int, w []byte, r
 	if ahead > farAhead {
 		ahead = nearAhead
 	}
+	few := 1 // tokens that a plain stream over the weights takes
+	if isa == AVX512 {
+		few = streamed
+	}
 	chunk := max(actsInCache/size/24*24, 24)
 	for first := 0; first < a.n; first += chunk {
 		n := min(chunk, a.n-first)
-		if n == 1 {
+		if n <= few {
 			p.acts = &a.records[first*size]
-			row(isa, kind, a.Precision, &p, dst[first*ldd:], w, tile, rows)
+			p.tokens = uintptr(n)
+			stream(isa, kind, a.Precision, &p, dst[first*ldd:], w, tile, rows)
 			return
 		}
 		groups := split(n, most)
@@ -166,16 +172,16 @@ func writeMask(isa ISA, rows int) uintptr {
 	return 1<<rows - 1
 }
 
-// row is the product of one token, a stream over the tiles.
-func row(isa ISA, kind blocks.Kind, precision Precision, p *product, dst []float32, w []byte, tile, rows int) {
+// stream is the product of one token, or a few, a stream over the tiles.
+func stream(isa ISA, kind blocks.Kind, precision Precision, p *product, dst []float32, w []byte, tile, rows int) {
 	full, rest := rows/blocks.TileRows, rows%blocks.TileRows
 	if full > 0 {
 		p.dst, p.w, p.count, p.rows = &dst[0], &w[0], uintptr(full), writeMask(isa, blocks.TileRows)
-		callRow(isa, kind, precision, p)
+		callStream(isa, kind, precision, p)
 	}
 	if rest > 0 {
 		p.dst, p.w, p.count, p.rows = &dst[rows-rest], &w[full*tile], 1, writeMask(isa, rest)
-		callRow(isa, kind, precision, p)
+		callStream(isa, kind, precision, p)
 	}
 }
 
@@ -196,22 +202,22 @@ func split(n, size int) (g [3]groups) {
 	return [3]groups{{size, full - 1}, {(rest + 1) / 2, 1}, {rest / 2, 1}}
 }
 
-// callRow and callTokens call a kernel directly, so that p stays on the stack.
-func callRow(isa ISA, kind blocks.Kind, precision Precision, p *product) {
+// callStream and callTokens call a kernel directly, so that p stays on the stack.
+func callStream(isa ISA, kind blocks.Kind, precision Precision, p *product) {
 	arg := (*byte)(unsafe.Pointer(p))
 	switch {
 	case isa == AVX512 && kind == blocks.Q8B32 && precision == Int8:
-		rowQ8B32x8AVX512(arg)
+		streamQ8B32x8AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q8B32:
-		rowQ8B32AVX512(arg)
+		streamQ8B32AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q4B32 && precision == Int8:
-		rowQ4B32x8AVX512(arg)
+		streamQ4B32x8AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q4B32:
-		rowQ4B32AVX512(arg)
+		streamQ4B32AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q4B32M && precision == Int8:
-		rowQ4B32Mx8AVX512(arg)
+		streamQ4B32Mx8AVX512(arg)
 	case isa == AVX512 && kind == blocks.Q4B32M:
-		rowQ4B32MAVX512(arg)
+		streamQ4B32MAVX512(arg)
 	case isa == AVX2 && kind == blocks.Q8B32:
 		rowQ8B32AVX2(arg)
 	case isa == AVX2 && kind == blocks.Q4B32:

@@ -58,33 +58,35 @@ func BenchmarkStreamBlocks(b *testing.B) {
 				if huge {
 					name = "2MiB"
 				}
-				b.Run(fmt.Sprintf("%s/%v/%v", name, isa, kind), func(b *testing.B) {
-					k := kernelsOf(b, isa)
-					var a Acts
-					k.Quantize(&a, randomActs(rnd, cols), cols, cols, 1)
-					dst := make([]float32, rows)
-					b.SetBytes(int64(len(data)))
-					var reads, products []time.Duration
-					for b.Loop() {
-						b.StopTimer()
-						for o := 0; o < len(data); o += part {
-							start := time.Now()
-							read(&data[o], part&^511)
-							reads = append(reads, time.Since(start))
+				for _, tokens := range []int{4, 5, 6, 8} {
+					b.Run(fmt.Sprintf("%s/%v/%v/tokens=%d", name, isa, kind, tokens), func(b *testing.B) {
+						k := kernelsOf(b, isa)
+						var a Acts
+						k.Quantize(&a, randomActs(rnd, tokens*cols), cols, cols, tokens)
+						dst := make([]float32, rows*tokens)
+						b.SetBytes(int64(len(data)))
+						var reads, products []time.Duration
+						for b.Loop() {
+							b.StopTimer()
+							for o := 0; o < len(data); o += part {
+								start := time.Now()
+								read(&data[o], part&^511)
+								reads = append(reads, time.Since(start))
+							}
+							b.StartTimer()
+							for o := 0; o < len(data); o += part {
+								start := time.Now()
+								k.MatMulBlocks(kind, dst, rows, data[o:o+part], rows, &a)
+								products = append(products, time.Since(start))
+							}
 						}
-						b.StartTimer()
-						for o := 0; o < len(data); o += part {
-							start := time.Now()
-							k.MatMulBlocks(kind, dst, rows, data[o:o+part], rows, &a)
-							products = append(products, time.Since(start))
-						}
-					}
-					slices.Sort(reads)
-					slices.Sort(products)
-					r, p := reads[len(reads)/2], products[len(products)/2]
-					b.ReportMetric(float64(part)/p.Seconds()/1e9, "GB/s")
-					b.ReportMetric(r.Seconds()/p.Seconds(), "of-read")
-				})
+						slices.Sort(reads)
+						slices.Sort(products)
+						r, p := reads[len(reads)/2], products[len(products)/2]
+						b.ReportMetric(float64(part)/p.Seconds()/1e9, "GB/s")
+						b.ReportMetric(r.Seconds()/p.Seconds(), "of-read")
+					})
+				}
 			}
 		}
 	}

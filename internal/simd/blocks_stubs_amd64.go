@@ -4,22 +4,22 @@
 
 package simd
 
-// rowQ8B32AVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
+// streamQ8B32AVX512 multiplies tiles, one after another, with 1 to 8 tokens: 16 sums to a tile and token.
 //
 //go:noescape
-func rowQ8B32AVX512(product *byte)
+func streamQ8B32AVX512(product *byte)
 
-// tokensQ8B32AVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
+// tokensQ8B32AVX512 multiplies a pair of tiles with groups of 2 to 6 tokens.
 //
 //go:noescape
 func tokensQ8B32AVX512(product *byte)
 
-// rowQ8B32x8AVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
+// streamQ8B32x8AVX512 multiplies tiles, one after another, with 1 to 8 tokens: 16 sums to a tile and token.
 //
 //go:noescape
-func rowQ8B32x8AVX512(product *byte)
+func streamQ8B32x8AVX512(product *byte)
 
-// tokensQ8B32x8AVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
+// tokensQ8B32x8AVX512 multiplies a pair of tiles with groups of 2 to 6 tokens.
 //
 //go:noescape
 func tokensQ8B32x8AVX512(product *byte)
@@ -34,22 +34,22 @@ func rowQ8B32AVX2(product *byte)
 //go:noescape
 func tokensQ8B32AVX2(product *byte)
 
-// rowQ4B32AVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
+// streamQ4B32AVX512 multiplies tiles, one after another, with 1 to 8 tokens: 16 sums to a tile and token.
 //
 //go:noescape
-func rowQ4B32AVX512(product *byte)
+func streamQ4B32AVX512(product *byte)
 
-// tokensQ4B32AVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
+// tokensQ4B32AVX512 multiplies a pair of tiles with groups of 2 to 6 tokens.
 //
 //go:noescape
 func tokensQ4B32AVX512(product *byte)
 
-// rowQ4B32x8AVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
+// streamQ4B32x8AVX512 multiplies tiles, one after another, with 1 to 8 tokens: 16 sums to a tile and token.
 //
 //go:noescape
-func rowQ4B32x8AVX512(product *byte)
+func streamQ4B32x8AVX512(product *byte)
 
-// tokensQ4B32x8AVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
+// tokensQ4B32x8AVX512 multiplies a pair of tiles with groups of 2 to 6 tokens.
 //
 //go:noescape
 func tokensQ4B32x8AVX512(product *byte)
@@ -64,22 +64,22 @@ func rowQ4B32AVX2(product *byte)
 //go:noescape
 func tokensQ4B32AVX2(product *byte)
 
-// rowQ4B32MAVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
+// streamQ4B32MAVX512 multiplies tiles, one after another, with 1 to 8 tokens: 16 sums to a tile and token.
 //
 //go:noescape
-func rowQ4B32MAVX512(product *byte)
+func streamQ4B32MAVX512(product *byte)
 
-// tokensQ4B32MAVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
+// tokensQ4B32MAVX512 multiplies a pair of tiles with groups of 2 to 6 tokens.
 //
 //go:noescape
 func tokensQ4B32MAVX512(product *byte)
 
-// rowQ4B32Mx8AVX512 multiplies tiles, one after another, with one token: 16 sums to a tile.
+// streamQ4B32Mx8AVX512 multiplies tiles, one after another, with 1 to 8 tokens: 16 sums to a tile and token.
 //
 //go:noescape
-func rowQ4B32Mx8AVX512(product *byte)
+func streamQ4B32Mx8AVX512(product *byte)
 
-// tokensQ4B32Mx8AVX512 multiplies a pair of tiles with groups of 2 to 8 tokens.
+// tokensQ4B32Mx8AVX512 multiplies a pair of tiles with groups of 2 to 6 tokens.
 //
 //go:noescape
 func tokensQ4B32Mx8AVX512(product *byte)

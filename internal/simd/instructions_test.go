@@ -26,9 +26,9 @@ var innerLoops = []struct {
 	{"floats", "matvec4F32AVX512", "k_two", 4 * 32, "0.26"},
 	{"floats", "matvec4F16AVX512", "k_two", 4 * 32, "0.23"},
 	{"floats", "matvec4BF16AVX512", "k_two", 4 * 32, "0.29"},
-	{"blocks", "rowQ8B32AVX512", "block", 512, "0.10"},
-	{"blocks", "rowQ4B32AVX512", "block", 512, "0.11"},
-	{"blocks", "rowQ4B32MAVX512", "block", 512, "0.11"},
+	{"blocks", "streamQ8B32AVX512", "block1", 512, "0.10"},
+	{"blocks", "streamQ4B32AVX512", "block1", 512, "0.11"},
+	{"blocks", "streamQ4B32MAVX512", "block1", 512, "0.11"},
 }
 
 var instruction = regexp.MustCompile(`^\t[A-Z]`)

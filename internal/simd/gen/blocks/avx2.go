@@ -21,7 +21,7 @@ func defineLaneMasks() {
 // rowAVX2 is rowAVX512 with eight rows a register.
 func rowAVX2(f format) {
 	name, corr := "row"+f.name+"AVX2", f.corr(words)
-	arg, _ := product(name, NOSPLIT, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
+	arg, _ := product(name, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
 	dst, w, acts, nb := arg(argDst), arg(argW), arg(argActs), arg(argBlocks)
 	params, tiles, rows := arg(argParams), arg(argCount), arg(argRows)
 	mask := wordMask(f)
@@ -164,7 +164,7 @@ func eachWord(f format, q reg.Register, mask reg.VecVirtual, use func(disp int, 
 // odd bytes of a weight quad.
 func tokensAVX2(f format) {
 	name := "tokens" + f.name + "AVX2"
-	arg, field := product(name, NOSPLIT, name+" multiplies a tile with groups of 2 to 4 tokens.")
+	arg, field := product(name, name+" multiplies a tile with groups of 2 to 4 tokens.")
 	mask := wordMask(f)
 	sums := AllocLocal(64 * 4)
 	for t := 2; t <= 4; t++ {

@@ -30,92 +30,145 @@ func rowMask(rows reg.GPVirtual) reg.OpmaskVirtual {
 // prefetchDistance is how far ahead of its use a weight is asked for.
 const prefetchDistance = 8192
 
-// rowAVX512 writes the product of one token with tiles one after another: the
-// decoding of a single session, which is a plain stream over the weights.
-func rowAVX512(f format, r record) {
-	name := kernelName("row", f, r)
-	arg, _ := product(name, NOSPLIT, name+" multiplies tiles, one after another, with one token: 16 sums to a tile.")
-	dst, w, acts, nb := arg(argDst), arg(argW), arg(argActs), arg(argBlocks)
-	params, tiles, rows := arg(argParams), arg(argCount), arg(argRows)
-	write := rowMask(rows)
-	var mask reg.VecVirtual
+// streamed is the largest number of tokens that streamAVX512 takes.
+const streamed = 8
+
+// streamAVX512 writes the product of 1 to streamed tokens with tiles one after
+// another: the decoding of a session, of a few, or of a short draft, which is a
+// plain stream over the weights.
+func streamAVX512(f format, r record) {
+	name := kernelName("stream", f, r)
+	arg, field := product(name, fmt.Sprintf("%s multiplies tiles, one after another, with 1 to %d tokens: 16 sums to a tile and token.", name, streamed))
+	k := streamKernel{format: f, record: r, arg: arg, field: field, write: rowMask(arg(argRows))}
 	if f.nibbles() {
-		mask = nibbleMask512()
+		k.mask = nibbleMask512()
 	}
+	for t := 1; t <= streamed; t++ {
+		next := fmt.Sprintf("not%d", t)
+		CMPQ(field(argTokens), Imm(uint64(t)))
+		JNE(LabelRef(next))
+		k.tokens(t)
+		Label(next)
+	}
+	RET()
+}
+
+// A streamKernel is what the parts of streamAVX512 share.
+type streamKernel struct {
+	format
+	record
+	arg   func(int) reg.GPVirtual
+	field func(int) Mem
+	write reg.OpmaskVirtual // the rows of a tile
+	mask  reg.VecVirtual    // of nibbles
+}
+
+// tokens writes the loop over tiles for t tokens.
+func (k streamKernel) tokens(t int) {
+	label := func(name string) string { return fmt.Sprint(name, t) }
+	dst, w, acts, params, stride := k.arg(argDst), k.arg(argW), k.arg(argActs), k.arg(argParams), k.arg(argStride)
+	tiles := k.arg(argCount)
+	token := newStrided(stride, t)
 	ahead, q, p, a, n := GP64(), GP64(), GP64(), GP64(), GP64()
 
-	Label("tile")
+	Label(label("tile"))
 	LEAQ(Mem{Base: w, Disp: prefetchDistance}, ahead)
-	sum := zero512(ZMM())
+	var sum []reg.VecVirtual
+	for range t {
+		sum = append(sum, zero512(ZMM()))
+	}
 	MOVQ(w, p)
 	LEAQ(Mem{Base: w, Index: params, Scale: 1}, q)
 	MOVQ(acts, a)
-	MOVQ(nb, n)
+	MOVQ(k.field(argBlocks), n)
 
-	Label("block")
-	for o := 0; o < f.quants+f.params; o += 64 {
+	Label(label("block"))
+	for o := 0; o < k.quants+k.params; o += 64 {
 		PREFETCHT0(Mem{Base: ahead, Disp: o})
 	}
-	ADDQ(U32(uint32(f.quants+f.params)), ahead)
-	// Two chains for each digit, the high one first.
-	var acc [2][2]reg.VecVirtual
-	for d := range r.digits {
-		for i := range acc[d] {
-			acc[d][i] = ZMM()
-			if d == r.digits-1 && i == 0 && f.bias != 0 {
-				VPBROADCASTD(Mem{Base: a, Disp: f.corr(r)}, acc[d][i])
-			} else {
-				zero512(acc[d][i])
+	ADDQ(U32(uint32(k.quants+k.params)), ahead)
+	// For each digit, the high one first, one chain of sums to a token, or two,
+	// where one would be waited for.
+	chains := 1
+	if t <= 2 {
+		chains = 2
+	}
+	var acc [2][][2]reg.VecVirtual
+	for d := range k.digits {
+		for i := range t {
+			var both [2]reg.VecVirtual
+			for c := range chains {
+				both[c] = ZMM()
+				if d == k.digits-1 && c == 0 && k.bias != 0 {
+					VPBROADCASTD(token.at(a, i, k.corr(k.record)), both[c])
+				} else {
+					zero512(both[c])
+				}
 			}
+			acc[d] = append(acc[d], both)
 		}
 	}
 	group := func(j int, v reg.VecVirtual) {
-		for d := range r.digits {
-			dotBytesBroadcast(Mem{Base: a, Disp: 4 * (r.digits*j + d)}, v, acc[d][j&1])
+		for d := range k.digits {
+			for i := range t {
+				dotBytesBroadcast(token.at(a, i, 4*(k.digits*j+d)), v, acc[d][i][j%chains])
+			}
 		}
 	}
-	for o := 0; o < f.quants; o += 64 {
+	for o := 0; o < k.quants; o += 64 {
 		v := ZMM()
 		VMOVDQU64(Mem{Base: q, Disp: o}, v)
-		if !f.nibbles() {
+		if !k.nibbles() {
 			group(o/64, v)
 			continue
 		}
 		lo, hi := ZMM(), ZMM()
-		VPANDD(mask, v, lo)
+		VPANDD(k.mask, v, lo)
 		VPSRLW(Imm(4), v, hi)
-		VPANDD(mask, hi, hi)
+		VPANDD(k.mask, hi, hi)
 		group(o/32, lo)
 		group(o/32+1, hi)
 	}
-	isum := acc[0][0]
-	VPADDD(acc[0][1], isum, isum)
-	if r.digits == 2 {
-		VPADDD(acc[1][1], acc[1][0], acc[1][0])
-		VPSLLD(Imm(8), isum, isum)
-		VPADDD(acc[1][0], isum, isum)
-	}
-	VCVTDQ2PS(isum, isum)
-	scale := ZMM()
+	scale, minimum := ZMM(), ZMM()
 	VCVTPH2PS(Mem{Base: p}, scale)
-	VMULPS_BCST(Mem{Base: a, Disp: r.scale}, scale, scale)
-	VFMADD231PS(isum, scale, sum)
-	if f.minimum() {
-		m := ZMM()
-		VCVTPH2PS(Mem{Base: p, Disp: 32}, m)
-		VFMADD231PS_BCST(Mem{Base: a, Disp: r.xsum}, m, sum)
+	if k.minimum() {
+		VCVTPH2PS(Mem{Base: p, Disp: 32}, minimum)
 	}
-	ADDQ(U32(uint32(f.quants)), q)
-	ADDQ(U32(uint32(f.params)), p)
-	ADDQ(U32(uint32(r.size)), a)
+	for i := range t {
+		for d := range k.digits {
+			if chains == 2 {
+				VPADDD(acc[d][i][1], acc[d][i][0], acc[d][i][0])
+			}
+		}
+		isum, both := acc[0][i][0], ZMM()
+		if k.digits == 2 {
+			VPSLLD(Imm(8), isum, isum)
+			VPADDD(acc[1][i][0], isum, isum)
+		}
+		VCVTDQ2PS(isum, isum)
+		VMULPS_BCST(token.at(a, i, k.scale), scale, both)
+		VFMADD231PS(isum, both, sum[i])
+		if k.minimum() {
+			VFMADD231PS_BCST(token.at(a, i, k.xsum), minimum, sum[i])
+		}
+	}
+	ADDQ(U32(uint32(k.quants)), q)
+	ADDQ(U32(uint32(k.params)), p)
+	ADDQ(U32(uint32(k.size)), a)
 	DECQ(n)
-	JNZ(LabelRef("block"))
+	JNZ(LabelRef(label("block")))
 
-	VMOVUPS(sum, write, Mem{Base: dst})
+	MOVQ(dst, a)
+	for i := range t {
+		VMOVUPS(sum[i], k.write, Mem{Base: a})
+		if i < t-1 {
+			ADDQ(k.field(argLdd), a)
+		}
+	}
 	ADDQ(U32(64), dst)
 	MOVQ(q, w)
 	DECQ(tiles)
-	JNZ(LabelRef("tile"))
+	JNZ(LabelRef(label("tile")))
 	VZEROUPPER()
 	RET()
 }
@@ -128,18 +181,16 @@ func kernelName(what string, f format, r record) string {
 	return what + f.name + "AVX512"
 }
 
-// Groups of up to inRegisters tokens have their sums in registers.
-const (
-	inRegisters = 6
-	mostTokens  = 8
-)
+// mostTokens is the largest group whose sums with a pair of tiles fit into
+// registers.
+const mostTokens = 6
 
 // tokensAVX512 writes the product of a pair of tiles with groups of tokens.
 func tokensAVX512(f format, r record) {
 	name := kernelName("tokens", f, r)
-	arg, field := product(name, 0, fmt.Sprintf("%s multiplies a pair of tiles with groups of 2 to %d tokens.", name, mostTokens))
+	arg, field := product(name, fmt.Sprintf("%s multiplies a pair of tiles with groups of 2 to %d tokens.", name, mostTokens))
 	rows := arg(argRows)
-	k := pairKernel{format: f, record: r, arg: arg, field: field, sums: AllocLocal(64 * (2*mostTokens + 1))}
+	k := pairKernel{format: f, record: r, arg: arg, field: field}
 	k.write[0] = rowMask(rows)
 	SHRQ(Imm(16), rows)
 	k.write[1] = rowMask(rows)
@@ -164,7 +215,6 @@ type pairKernel struct {
 	field func(int) Mem
 	write [2]reg.OpmaskVirtual // the rows of each tile
 	mask  reg.VecVirtual       // of nibbles
-	sums  Mem                  // for those that are not in registers
 }
 
 // groups writes the loop over groups of t tokens.
@@ -176,7 +226,12 @@ func (k pairKernel) groups(t int) {
 	a := GP64()
 
 	Label(label("group"))
-	sum := k.newSums(t)
+	var sum [2][]reg.VecVirtual
+	for r := range sum {
+		for range t {
+			sum[r] = append(sum[r], zero512(ZMM()))
+		}
+	}
 	p, q, n := k.arg(argW), k.arg(argParams), k.arg(argBlocks)
 	ADDQ(p, q)
 	MOVQ(acts, a)
@@ -263,12 +318,10 @@ func (k pairKernel) groups(t int) {
 			}
 			VCVTDQ2PS(isum, isum)
 			VMULPS_BCST(token.at(a, i, k.scale), scale, both)
-			s := sum.of(r, i)
-			total := s.add(isum, both)
+			VFMADD231PS(isum, both, sum[r][i])
 			if k.minimum() {
-				VFMADD231PS_BCST(token.at(a, i, k.xsum), minimum, total)
+				VFMADD231PS_BCST(token.at(a, i, k.xsum), minimum, sum[r][i])
 			}
-			s.keep(total)
 		}
 	}
 	ADDQ(U32(uint32(k.quants)), q)
@@ -279,7 +332,7 @@ func (k pairKernel) groups(t int) {
 
 	for i := range t {
 		for r := range 2 {
-			VMOVUPS(sum.of(r, i).get(), k.write[r], Mem{Base: dst, Disp: 64 * r})
+			VMOVUPS(sum[r][i], k.write[r], Mem{Base: dst, Disp: 64 * r})
 		}
 		ADDQ(k.field(argLdd), dst)
 		ADDQ(stride, acts)
@@ -289,70 +342,4 @@ func (k pairKernel) groups(t int) {
 	JNZ(LabelRef(label("group")))
 	VZEROUPPER()
 	RET()
-}
-
-// sums are the sums of a pair of tiles with t tokens, in registers or in memory.
-type sums struct {
-	reg [2][]reg.VecVirtual
-	at  reg.Register // a multiple of 64; nil: in registers
-}
-
-// newSums returns sums that are zero.
-func (k pairKernel) newSums(t int) (s sums) {
-	zero := zero512(ZMM())
-	if t > inRegisters {
-		at := GP64()
-		LEAQ(k.sums, at)
-		ADDQ(U32(63), at)
-		ANDQ(I32(-64), at)
-		s.at = at
-		for o := range 2 * t {
-			VMOVDQU64(zero, Mem{Base: at, Disp: 64 * o})
-		}
-		return s
-	}
-	for r := range s.reg {
-		for range t {
-			s.reg[r] = append(s.reg[r], zero512(ZMM()))
-		}
-	}
-	return s
-}
-
-// A sum is one of them: a register, or a place.
-type sum struct {
-	reg   reg.VecVirtual
-	place Mem
-}
-
-func (s sums) of(r, i int) sum {
-	if s.at == nil {
-		return sum{reg: s.reg[r][i]}
-	}
-	return sum{place: Mem{Base: s.at, Disp: 64 * (2*i + r)}}
-}
-
-// add returns x·y + the sum in a register, for keep to store.
-func (s sum) add(x, y reg.VecVirtual) reg.VecVirtual {
-	if s.place.Base == nil {
-		VFMADD231PS(x, y, s.reg)
-		return s.reg
-	}
-	VFMADD213PS(s.place, y, x)
-	return x
-}
-
-func (s sum) keep(total reg.VecVirtual) {
-	if s.place.Base != nil {
-		VMOVUPS(total, s.place)
-	}
-}
-
-func (s sum) get() reg.VecVirtual {
-	if s.place.Base == nil {
-		return s.reg
-	}
-	v := ZMM()
-	VMOVUPS(s.place, v)
-	return v
 }

@@ -8,7 +8,6 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
@@ -50,9 +49,8 @@ const (
 
 // product starts a kernel and returns functions that load a field of its
 // argument and that give its place.
-// With a large frame on the stack it is not NOSPLIT.
-func product(name string, attributes attr.Attribute, doc ...string) (load func(offset int) reg.GPVirtual, field func(offset int) Mem) {
-	TEXT(name, attributes, "func(product *byte)")
+func product(name string, doc ...string) (load func(offset int) reg.GPVirtual, field func(offset int) Mem) {
+	TEXT(name, NOSPLIT, "func(product *byte)")
 	Pragma("noescape")
 	Doc(doc...)
 	p := Load(Param("product"), GP64())
@@ -117,7 +115,7 @@ func main() {
 	defineLaneMasks()
 	for _, f := range formats {
 		for _, r := range []record{words, bytes} {
-			rowAVX512(f, r)
+			streamAVX512(f, r)
 			tokensAVX512(f, r)
 		}
 		rowAVX2(f)
