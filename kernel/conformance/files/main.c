@@ -272,6 +272,13 @@ static void copies(void) {
   close(in), close(out), close(ap), close(ro), close(d);
   int m = memfd_create("mem", MFD_ALLOW_SEALING | MFD_CLOEXEC);
   S(fcntl(m, F_GETFD)), S(write(m, "sealed", 6)), S(fcntl(m, F_GET_SEALS)), S(fcntl(m, F_ADD_SEALS, F_SEAL_GROW)), S(pwrite(m, "x", 1, 6)), S(ftruncate(m, 7)), S(ftruncate(m, 5)), S(fcntl(m, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_WRITE)), S(pwrite(m, "x", 1, 0)), S(ftruncate(m, 4)), S(fcntl(m, F_ADD_SEALS, F_SEAL_SEAL)), S(fcntl(m, F_ADD_SEALS, F_SEAL_GROW)), S(fcntl(m, F_GET_SEALS)), close(m);
+  for (int seal = F_SEAL_WRITE; seal <= F_SEAL_FUTURE_WRITE; seal *= 2) {
+    m = memfd_create("mem", MFD_ALLOW_SEALING), S(ftruncate(m, 4096)), S(fcntl(m, F_ADD_SEALS, seal));
+    S(mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, m, 0) == MAP_FAILED ? errno : 0);
+    void *v = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, m, 0), *r = mmap(0, 4096, PROT_READ, MAP_SHARED, m, 0);
+    S(v != MAP_FAILED && r != MAP_FAILED), S(mprotect(r, 4096, PROT_READ | PROT_WRITE)), S(mprotect(v, 4096, PROT_READ | PROT_WRITE));
+    S(fcntl(m, F_ADD_SEALS, F_SEAL_WRITE)), S(munmap(v, 4096)), S(munmap(r, 4096)), close(m);
+  }
   m = memfd_create("mem", 0), S(fcntl(m, F_ADD_SEALS, F_SEAL_GROW)), S(fcntl(m, F_GET_SEALS)), close(m), S(memfd_create("x", 0x100)), m = open("f", O_RDWR), S(fcntl(m, F_GET_SEALS) > -2), close(m);
 }
 

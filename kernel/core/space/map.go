@@ -117,6 +117,12 @@ func mapType(r *Request, a *vma.Area, anonymous bool) unix.Errno {
 			}
 			a.MaxProt &^= vma.Write
 		}
+		if r.Object != nil && r.Object.Seals&(unix.F_SEAL_WRITE|unix.F_SEAL_FUTURE_WRITE) != 0 {
+			if a.Prot&vma.Write != 0 {
+				return unix.EPERM
+			}
+			a.MaxProt &^= vma.Write
+		}
 		a.Flags |= vma.Shared
 		fallthrough
 	case kind == unix.MAP_PRIVATE:
