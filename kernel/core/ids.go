@@ -188,7 +188,20 @@ func sysPrctl(c *CPU, t *Thread) {
 		if t.noNewPrivs {
 			t.AX = 1
 		}
-	case unix.PR_GET_KEEPCAPS, unix.PR_GET_SECCOMP, unix.PR_GET_CHILD_SUBREAPER:
+	case unix.PR_GET_KEEPCAPS, unix.PR_GET_SECCOMP, unix.PR_GET_TIMING, unix.PR_GET_SECUREBITS:
+	case unix.PR_SET_CHILD_SUBREAPER:
+		p.subreaper = 0
+		if t.SI != 0 {
+			p.subreaper = 1
+		}
+	case unix.PR_GET_CHILD_SUBREAPER:
+		if !write32(c, t.SI, p.subreaper) {
+			t.AX = eFAULT
+		}
+	case unix.PR_GET_TSC:
+		if !write32(c, t.SI, unix.PR_TSC_ENABLE) {
+			t.AX = eFAULT
+		}
 	case unix.PR_CAPBSET_READ:
 		t.AX = 1
 		if t.SI > 40 {

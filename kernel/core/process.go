@@ -59,8 +59,9 @@ type Process struct {
 	forwardTicks uint64      // … from forwarding calls to their replies
 	callTicks    *callCounts // … of core in calls, by number; nil without acct=full
 
-	calls    *callCounts // by number
-	forwards *callCounts // of those, forwarded to services
+	calls     *callCounts // by number
+	forwards  *callCounts // of those, forwarded to services
+	subreaper uint32      // of prctl(2)
 }
 
 // callCounts is one frame of counters by number of the system call.

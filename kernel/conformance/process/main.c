@@ -194,6 +194,23 @@ static void unknown(void)
 	result("call -2", syscall(-2));
 }
 
+// switches: settings of prctl(2) that a program can read back.
+static void switches(void) {
+	int v = 9;
+	result("PR_GET_TSC", prctl(PR_GET_TSC, &v));
+	printf("tsc %d\n", v);
+	result("PR_GET_TSC", prctl(PR_GET_TSC, 8));
+	result("PR_GET_TIMING", prctl(PR_GET_TIMING));
+	result("PR_GET_SECUREBITS", prctl(PR_GET_SECUREBITS));
+	result("PR_SET_CHILD_SUBREAPER", prctl(PR_SET_CHILD_SUBREAPER, 5));
+	result("PR_GET_CHILD_SUBREAPER", prctl(PR_GET_CHILD_SUBREAPER, &v));
+	printf("subreaper %d\n", v);
+	result("PR_SET_CHILD_SUBREAPER", prctl(PR_SET_CHILD_SUBREAPER, 0));
+	result("PR_GET_CHILD_SUBREAPER", prctl(PR_GET_CHILD_SUBREAPER, &v));
+	printf("subreaper %d\n", v);
+	result("PR_GET_CHILD_SUBREAPER", prctl(PR_GET_CHILD_SUBREAPER, 8));
+}
+
 int main(int argc, char **argv, char **envp)
 {
 	setvbuf(stdout, 0, _IOLBF, 0);
@@ -206,5 +223,6 @@ int main(int argc, char **argv, char **envp)
 	usage();
 	processors();
 	unknown();
+	switches();
 	return 0;
 }
