@@ -87,10 +87,11 @@ type Process struct {
 	PID    uint32
 	Kernel *Kernel
 
-	mu     sync.Mutex
-	files  *Files
-	fs     vfs.Caller     // cwd, root, umask, credentials; its fields change under mu
-	limits *[16][2]uint64 // core's, soft and hard
+	mu         sync.Mutex
+	files      *Files
+	fs         vfs.Caller            // cwd, root, umask, credentials; its fields change under mu
+	limits     *[16][2]uint64        // core's, soft and hard
+	findLimits func() *[16][2]uint64 // nil, or says where core has them
 	// Exe is the program's entry.
 	Exe *vfs.Entry
 	// Comm is the name of the program, as it was started.
@@ -123,16 +124,26 @@ var defaultLimits = func() (l [16][2]uint64) {
 	return l
 }()
 
-// SetLimits says where the process's resource limits are, which core changes.
-func (p *Process) SetLimits(l *[16][2]uint64) {
-	if l != nil {
-		p.limits = l
+// FindLimits says how to find the process's resource limits, which core
+// changes. It is called once, by the first call that needs one: a process may
+// run before whoever started it goes on.
+func (p *Process) FindLimits(find func() *[16][2]uint64) {
+	p.findLimits = sync.OnceValue(find)
+}
+
+func (p *Process) limit(n int) uint64 {
+	l := p.limits
+	if p.findLimits != nil {
+		if found := p.findLimits(); found != nil {
+			l = found
+		}
 	}
+	return atomic.LoadUint64(&l[n][0])
 }
 
 // openFiles and fileSize are RLIMIT_NOFILE and RLIMIT_FSIZE.
-func (p *Process) openFiles() uint64 { return atomic.LoadUint64(&p.limits[unix.RLIMIT_NOFILE][0]) }
-func (p *Process) fileSize() uint64  { return atomic.LoadUint64(&p.limits[unix.RLIMIT_FSIZE][0]) }
+func (p *Process) openFiles() uint64 { return p.limit(unix.RLIMIT_NOFILE) }
+func (p *Process) fileSize() uint64  { return p.limit(unix.RLIMIT_FSIZE) }
 
 // Exit releases what a process held.
 func (k *Kernel) Exit(pid uint32) {

@@ -121,11 +121,15 @@ func StartInit(k *calls.Kernel) error {
 			block = append(block, 0)
 		}
 	}
+	p.FindLimits(func() *[16][2]uint64 {
+		at, e := call(abi.HyperLimits, 1)
+		if e != 0 {
+			return nil
+		}
+		return ring0.Limits(at)
+	})
 	if _, e := call(abi.HyperStartInit, i.Data.Handle(), p.Files().Handle, ring0.Address(block), uint64(len(block))); e != 0 {
 		return fmt.Errorf("%s: %w", program, e)
-	}
-	if at, e := call(abi.HyperLimits, 1); e == 0 {
-		p.SetLimits(ring0.Limits(at))
 	}
 	return nil
 }
