@@ -126,7 +126,7 @@ func putName(name *[16]byte) {
 		if b == 0 {
 			return
 		}
-		putc(b)
+		putKept(b)
 	}
 }
 
