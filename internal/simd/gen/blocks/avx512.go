@@ -39,32 +39,65 @@ const streamed = 8
 func streamAVX512(f format, r record) {
 	name := kernelName("stream", f, r)
 	arg, field := product(name, fmt.Sprintf("%s multiplies tiles, one after another, with 1 to %d tokens: 16 sums to a tile and token.", name, streamed))
-	k := streamKernel{format: f, record: r, arg: arg, field: field, write: rowMask(arg(argRows))}
-	if f.nibbles() {
+	k := streamKernel{tokensKernel{format: f, record: r, arg: arg, field: field}, rowMask(arg(argRows))}
+	k.each(1, streamed, k.tokens)
+}
+
+// A tokensKernel is what kernels for several numbers of tokens share.
+type tokensKernel struct {
+	format
+	record
+	arg   func(int) reg.GPVirtual
+	field func(int) Mem
+	mask  reg.VecVirtual // of nibbles
+}
+
+// each writes the kernel: a loop for each number of tokens, of which it takes
+// the one that its argument says.
+func (k *tokensKernel) each(first, last int, loop func(tokens int)) {
+	if k.nibbles() {
 		k.mask = nibbleMask512()
 	}
-	for t := 1; t <= streamed; t++ {
+	for t := first; t <= last; t++ {
 		next := fmt.Sprintf("not%d", t)
-		CMPQ(field(argTokens), Imm(uint64(t)))
+		CMPQ(k.field(argTokens), Imm(uint64(t)))
 		JNE(LabelRef(next))
-		k.tokens(t)
+		loop(t)
 		Label(next)
 	}
 	RET()
 }
 
+// scales returns the scales of a block in a tile, and its minimums, at p.
+func (k *tokensKernel) scales(p func(disp int) Mem) (scale, minimum reg.VecVirtual) {
+	scale, minimum = ZMM(), ZMM()
+	VCVTPH2PS(p(0), scale)
+	if k.minimum() {
+		VCVTPH2PS(p(32), minimum)
+	}
+	return scale, minimum
+}
+
+// add adds to sum what a block gives for token i, whose record is at a: isum
+// times both scales, and the minimums.
+func (k *tokensKernel) add(isum, scale, minimum, sum reg.VecVirtual, token strided, a reg.Register, i int) {
+	both := ZMM()
+	VCVTDQ2PS(isum, isum)
+	VMULPS_BCST(token.at(a, i, k.scale), scale, both)
+	VFMADD231PS(isum, both, sum)
+	if k.minimum() {
+		VFMADD231PS_BCST(token.at(a, i, k.xsum), minimum, sum)
+	}
+}
+
 // A streamKernel is what the parts of streamAVX512 share.
 type streamKernel struct {
-	format
-	record
-	arg   func(int) reg.GPVirtual
-	field func(int) Mem
+	tokensKernel
 	write reg.OpmaskVirtual // the rows of a tile
-	mask  reg.VecVirtual    // of nibbles
 }
 
 // tokens writes the loop over tiles for t tokens.
-func (k streamKernel) tokens(t int) {
+func (k *streamKernel) tokens(t int) {
 	label := func(name string) string { return fmt.Sprint(name, t) }
 	dst, w, acts, params, stride := k.arg(argDst), k.arg(argW), k.arg(argActs), k.arg(argParams), k.arg(argStride)
 	tiles := k.arg(argCount)
@@ -129,28 +162,19 @@ func (k streamKernel) tokens(t int) {
 		group(o/32, lo)
 		group(o/32+1, hi)
 	}
-	scale, minimum := ZMM(), ZMM()
-	VCVTPH2PS(Mem{Base: p}, scale)
-	if k.minimum() {
-		VCVTPH2PS(Mem{Base: p, Disp: 32}, minimum)
-	}
+	scale, minimum := k.scales(func(disp int) Mem { return Mem{Base: p, Disp: disp} })
 	for i := range t {
 		for d := range k.digits {
 			if chains == 2 {
 				VPADDD(acc[d][i][1], acc[d][i][0], acc[d][i][0])
 			}
 		}
-		isum, both := acc[0][i][0], ZMM()
+		isum := acc[0][i][0]
 		if k.digits == 2 {
 			VPSLLD(Imm(8), isum, isum)
 			VPADDD(acc[1][i][0], isum, isum)
 		}
-		VCVTDQ2PS(isum, isum)
-		VMULPS_BCST(token.at(a, i, k.scale), scale, both)
-		VFMADD231PS(isum, both, sum[i])
-		if k.minimum() {
-			VFMADD231PS_BCST(token.at(a, i, k.xsum), minimum, sum[i])
-		}
+		k.add(isum, scale, minimum, sum[i], token, a, i)
 	}
 	ADDQ(U32(uint32(k.quants)), q)
 	ADDQ(U32(uint32(k.params)), p)
@@ -190,35 +214,21 @@ func tokensAVX512(f format, r record) {
 	name := kernelName("tokens", f, r)
 	arg, field := product(name, fmt.Sprintf("%s multiplies a pair of tiles with groups of 2 to %d tokens.", name, mostTokens))
 	rows := arg(argRows)
-	k := pairKernel{format: f, record: r, arg: arg, field: field}
+	k := pairKernel{tokensKernel: tokensKernel{format: f, record: r, arg: arg, field: field}}
 	k.write[0] = rowMask(rows)
 	SHRQ(Imm(16), rows)
 	k.write[1] = rowMask(rows)
-	if f.nibbles() {
-		k.mask = nibbleMask512()
-	}
-	for t := 2; t <= mostTokens; t++ {
-		next := fmt.Sprintf("not%d", t)
-		CMPQ(field(argTokens), Imm(uint64(t)))
-		JNE(LabelRef(next))
-		k.groups(t)
-		Label(next)
-	}
-	RET()
+	k.each(2, mostTokens, k.groups)
 }
 
 // A pairKernel is what the parts of tokensAVX512 share.
 type pairKernel struct {
-	format
-	record
-	arg   func(int) reg.GPVirtual
-	field func(int) Mem
+	tokensKernel
 	write [2]reg.OpmaskVirtual // the rows of each tile
-	mask  reg.VecVirtual       // of nibbles
 }
 
 // groups writes the loop over groups of t tokens.
-func (k pairKernel) groups(t int) {
+func (k *pairKernel) groups(t int) {
 	label := func(name string) string { return fmt.Sprint(name, t) }
 	dst, acts, stride, ahead := k.arg(argDst), k.arg(argActs), k.arg(argStride), k.arg(argAhead)
 	count, second := k.field(argCount), k.arg(argNext)
@@ -306,22 +316,13 @@ func (k pairKernel) groups(t int) {
 		}
 	}
 	for r := range acc {
-		scale, minimum := ZMM(), ZMM()
-		VCVTPH2PS(tile(r, p, 0), scale)
-		if k.minimum() {
-			VCVTPH2PS(tile(r, p, 32), minimum)
-		}
+		scale, minimum := k.scales(func(disp int) Mem { return tile(r, p, disp) })
 		for i := range t {
-			isum, both := acc[r][i], ZMM()
+			isum := acc[r][i]
 			if k.digits == 2 && k.bias != 0 {
 				VPADDD_BCST(token.at(a, i, k.corr(k.record)), isum, isum)
 			}
-			VCVTDQ2PS(isum, isum)
-			VMULPS_BCST(token.at(a, i, k.scale), scale, both)
-			VFMADD231PS(isum, both, sum[r][i])
-			if k.minimum() {
-				VFMADD231PS_BCST(token.at(a, i, k.xsum), minimum, sum[r][i])
-			}
+			k.add(isum, scale, minimum, sum[r][i], token, a, i)
 		}
 	}
 	ADDQ(U32(uint32(k.quants)), q)
