@@ -305,8 +305,7 @@ func (e *engine) head() {
 			}
 		}
 		if e.w.head.block != 0 {
-			e.kernels.Reserve(&e.acts, e.w.head.cols, n)
-			e.pool.Run(n, e.quantRow)
+			e.quantize()
 		}
 		e.pool.Run((e.w.head.rows+headRows-1)/headRows, e.headUnit)
 	}
@@ -368,8 +367,7 @@ func (e *engine) run(x []float32, n int, gated bool, terms []term) {
 		p.tiles = terms[0].w.tiles()
 	}
 	if blocked {
-		e.kernels.Reserve(&e.acts, terms[0].w.cols, n)
-		e.pool.Run(n, e.quantRow)
+		e.quantize()
 	}
 	pieces := e.pieces(bytes, n)
 	// The kernels take tiles in pairs.
@@ -385,6 +383,12 @@ func (e *engine) pieces(bytes, n int) int {
 		return 1
 	}
 	return min(4*e.pool.Size(), max(1, bytes/least*n))
+}
+
+// quantize quantises the product's activations.
+func (e *engine) quantize() {
+	e.kernels.Reserve(&e.acts, e.job.terms[0].w.cols, e.job.n)
+	e.pool.Run(e.job.n, e.quantRow)
 }
 
 // quantizeRow quantises row i of the product's activations.
