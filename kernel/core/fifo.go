@@ -10,12 +10,10 @@ import (
 // PipeEnd(file, flags): another end of a pipe, of a FIFO that is opened again.
 // One that is open for reading and writing counts as both ends.
 func hyperPipeEnd(c *CPU, t *Thread) {
-	x := fileAt(t.DI)
-	t.AX = eINVAL
-	if x.Kind != abi.KindPipe {
+	p := pipeOf(t)
+	if p == nil {
 		return
 	}
-	p := x.pipe
 	n := newFile(abi.KindPipe, uint32(t.SI))
 	if n == nil {
 		t.AX = eNOMEM

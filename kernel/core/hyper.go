@@ -128,22 +128,29 @@ func hyperEventfdCreate(c *CPU, t *Thread) { answerFile(t, newEventfd(t.DI, uint
 func hyperTimerfdCreate(c *CPU, t *Thread) { answerFile(t, newTimerfd(int32(t.DI), uint32(t.SI))) }
 func hyperEpollCreate(c *CPU, t *Thread)   { answerFile(t, newEpoll(uint32(t.DI))) }
 
-func hyperFileControl(c *CPU, t *Thread) {
+// pipeOf returns the pipe of the file that t names, nil, and EINVAL for t, where
+// the file is something else.
+func pipeOf(t *Thread) *Pipe {
 	x := fileAt(t.DI)
 	t.AX = eINVAL
-	if x.Kind == abi.KindPipe {
-		t.AX = controlPipe(x.pipe, t.SI, t.DX)
+	if x.Kind != abi.KindPipe {
+		return nil
+	}
+	return x.pipe
+}
+
+func hyperFileControl(c *CPU, t *Thread) {
+	if p := pipeOf(t); p != nil {
+		t.AX = controlPipe(p, t.SI, t.DX)
 	}
 }
 
 // FileRead(file, address, n, flags) never waits.
 func hyperFileRead(c *CPU, t *Thread) {
-	x := fileAt(t.DI)
-	t.AX = eINVAL
-	if x.Kind != abi.KindPipe {
+	p := pipeOf(t)
+	if p == nil {
 		return
 	}
-	p := x.pipe
 	switch {
 	case !p.ring.Empty():
 		t.AX = takeFromPipe(c, p, t.SI, t.DX)
@@ -155,16 +162,15 @@ func hyperFileRead(c *CPU, t *Thread) {
 }
 
 func hyperFileWrite(c *CPU, t *Thread) {
-	x := fileAt(t.DI)
-	t.AX = eINVAL
-	if x.Kind != abi.KindPipe {
+	p := pipeOf(t)
+	if p == nil {
 		return
 	}
-	if x.pipe.readers == 0 {
+	if p.readers == 0 {
 		t.AX = ePIPE
 		return
 	}
-	if t.AX = giveToPipe(c, x.pipe, t.SI, t.DX); t.AX == 0 && t.DX != 0 {
+	if t.AX = giveToPipe(c, p, t.SI, t.DX); t.AX == 0 && t.DX != 0 {
 		t.AX = eAGAIN
 	}
 }

@@ -111,23 +111,11 @@ func (t *Table) Take(s *Scan, bits uint32) *Waiter {
 // First removes and returns the first waiter of key that shares a bit with
 // bits, nil when there is none: the usual wake, without a Scan.
 func (t *Table) First(key Key, bits uint32) *Waiter {
-	b := key.bucket()
-	for w := t.heads[b]; w != nil; w = w.next {
+	for w := t.heads[key.bucket()]; w != nil; w = w.next {
 		if w.key.Address != key.Address || w.key.Space != key.Space || w.bits&bits == 0 {
 			continue
 		}
-		w.queued = false
-		if w.prev == nil {
-			t.heads[b] = w.next
-		} else {
-			w.prev.next = w.next
-		}
-		if w.next == nil {
-			t.tails[b] = w.prev
-		} else {
-			w.next.prev = w.prev
-		}
-		w.next, w.prev = nil, nil
+		t.Remove(w)
 		return w
 	}
 	return nil

@@ -41,7 +41,7 @@ func Audit(root, direct, core, coreEnd uint64, a *Audited) {
 			a.fail(LowerHalf, va)
 			return
 		}
-		a.level3(root, e, va|0xffff<<48, direct, core, coreEnd)
+		a.level(root, e, va|0xffff<<48, 30, direct, core, coreEnd)
 	}
 }
 
@@ -56,36 +56,19 @@ func path(above, e uint64) uint64 {
 	return above&e&(Writable|User) | (above|e)&NoExec | e&^(Writable|User|NoExec)
 }
 
-func (a *Audited) level3(root, e, va, direct, core, coreEnd uint64) {
+// level walks the table that e, with the rights of its whole path, points to;
+// its entries map 1<<shift bytes each.
+func (a *Audited) level(root, e, va, shift, direct, core, coreEnd uint64) {
 	for i := uint64(0); i < entries; i++ {
 		f := *phys.Word(e&Address + i*8)
 		if f&Present == 0 {
 			continue
 		}
-		at, f := va|i<<30, path(e, f)
-		if f&Large != 0 {
+		at, f := va|i<<shift, path(e, f)
+		if shift == 12 || f&Large != 0 {
 			a.page(root, f, at, direct, core, coreEnd)
-			continue
-		}
-		a.level2(root, f, at, direct, core, coreEnd)
-	}
-}
-
-func (a *Audited) level2(root, e, va, direct, core, coreEnd uint64) {
-	for i := uint64(0); i < entries; i++ {
-		f := *phys.Word(e&Address + i*8)
-		if f&Present == 0 {
-			continue
-		}
-		at, f := va|i<<21, path(e, f)
-		if f&Large != 0 {
-			a.page(root, f, at, direct, core, coreEnd)
-			continue
-		}
-		for j := uint64(0); j < entries; j++ {
-			if g := *phys.Word(f&Address + j*8); g&Present != 0 {
-				a.page(root, path(f, g), at|j<<12, direct, core, coreEnd)
-			}
+		} else {
+			a.level(root, f, at, shift-9, direct, core, coreEnd)
 		}
 	}
 }
