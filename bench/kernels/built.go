@@ -19,15 +19,7 @@ type built struct {
 // build builds our kernel and the programs into a folder.
 func build(ctx context.Context, folder string, model bool) (built, error) {
 	b := built{kernel: filepath.Join(folder, "kernel"), workload: filepath.Join(folder, "workload")}
-	file, err := machine.Build(ctx)
-	if err != nil {
-		return b, err
-	}
-	image, err := os.ReadFile(file)
-	if err != nil {
-		return b, err
-	}
-	if err := os.WriteFile(b.kernel, image, 0o644); err != nil {
+	if err := machine.BuildTo(ctx, b.kernel); err != nil {
 		return b, err
 	}
 	if err := goBuild(ctx, b.workload, "./bench/workload"); err != nil || !model {

@@ -40,7 +40,7 @@ func table(p plan, runs []run, rows []row) string {
 	var b strings.Builder
 	b.WriteString("# What kernels cost the same program\n\n")
 	b.WriteString("Made by `go run ./bench kernels`; docs/bench.md says how. Each figure is the median over the rounds of a run's median; a ratio is the reference's cost over ours within a round, so above 1 ours is cheaper. One processor, TCG, Skylake-Client.\n\n")
-	fmt.Fprintf(&b, "%d rounds by wall clock (with instructions counted: at most 2), %d samples of each workload in each; %d boots. %s", p.rounds, p.samples, p.boots, host())
+	fmt.Fprintf(&b, "%d rounds by wall clock (with instructions counted: at most 2), %d samples of each workload in each; %d boots. %s", p.rounds, p.samples, p.boots, machineLine())
 	for _, k := range p.kernels[1:] {
 		fmt.Fprintf(&b, " %s: `%s`.", k.name, strings.TrimSpace(filepath.Base(k.file)+" "+k.words))
 	}

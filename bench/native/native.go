@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leveret-os/leveret/bench/host"
 	"github.com/leveret-os/leveret/pkg/bpe"
 	"github.com/leveret-os/leveret/pkg/llama"
 )
@@ -277,7 +278,7 @@ func (r *rig) prepare(ctx context.Context, cache string, tools *toolbox) error {
 // header describes this run.
 func (r *rig) header(ctx context.Context) (header, error) {
 	h := header{
-		Rig: rigVersion, Began: time.Now().UTC().Truncate(time.Second), Processor: processorName(), Count: runtime.GOMAXPROCS(0),
+		Rig: rigVersion, Began: time.Now().UTC().Truncate(time.Second), Processor: host.Processor(), Count: runtime.GOMAXPROCS(0),
 		Kernel: kernelRelease(), Go: runtime.Version(), Quick: r.quick, Revision: "unknown",
 	}
 	f, err := os.Open(r.infer)
@@ -294,20 +295,6 @@ func (r *rig) header(ctx context.Context) (header, error) {
 		h.Revision = strings.TrimSpace(string(out))
 	}
 	return h, nil
-}
-
-// processorName is the model name of /proc/cpuinfo.
-func processorName() string {
-	b, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return runtime.GOARCH
-	}
-	for line := range strings.Lines(string(b)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
 }
 
 // setUp makes what each engine and form needs. Those that cannot be had are

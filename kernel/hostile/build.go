@@ -3,12 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-
-	"github.com/leveret-os/leveret/kernel/machine"
 )
 
 // folder is where the program's source is, from the root of the module.
@@ -29,20 +26,6 @@ func build(ctx context.Context, dir string) (string, error) {
 		return "", fmt.Errorf("gcc: %w\n%s", err, text)
 	}
 	return out, nil
-}
-
-// keep builds the kernel and copies it, so that later builds leave it alone.
-func keep(ctx context.Context, dir string) (string, error) {
-	built, err := machine.Build(ctx)
-	if err != nil {
-		return "", err
-	}
-	data, err := os.ReadFile(built)
-	if err != nil {
-		return "", err
-	}
-	kernel := filepath.Join(dir, "kernel")
-	return kernel, os.WriteFile(kernel, data, 0o644)
 }
 
 func arguments(seed, calls uint64, workers int, trace bool) []string {

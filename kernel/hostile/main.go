@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"time"
 
 	"github.com/leveret-os/leveret/kernel/machine"
@@ -58,7 +59,8 @@ func main() {
 	}
 	if *kernel == "" {
 		// Once: what is edited meanwhile does not matter.
-		if *kernel, err = keep(ctx, dir); err != nil {
+		*kernel = filepath.Join(dir, "kernel")
+		if err := machine.BuildTo(ctx, *kernel); err != nil {
 			fatal(err)
 		}
 	}

@@ -51,6 +51,23 @@ func moduleRoot(ctx context.Context) (string, error) {
 // Build does not pull it from under a machine that starts.
 func Build(ctx context.Context) (string, error) { return build(ctx, "") }
 
+// BuildTo is Build, with the image copied to a file, which no later Build
+// changes or removes: for many machines that are to run the same kernel.
+func BuildTo(ctx context.Context, file string) error {
+	built, err := Build(ctx)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(built)
+	if err == nil {
+		err = os.WriteFile(file, data, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("machine: %w", err)
+	}
+	return nil
+}
+
 // build is Build of a source that an overlay, if any, changes.
 func build(ctx context.Context, overlay string) (string, error) {
 	root, err := moduleRoot(ctx)
