@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/leveret-os/leveret/internal/testmodel"
 	"github.com/leveret-os/leveret/kernel/machine"
 )
 
@@ -44,27 +45,27 @@ func result(t *testing.T, output string) (g generated) {
 // The kernel computes what this machine computes: the same file of a program,
 // the same model, every token and every bit of the logits.
 func TestInfer(t *testing.T) {
-	models := os.Getenv("LEVERET_MODELS")
 	cases := []struct {
-		model, prompt string
-		tokens        int
-		memory        string
-		cpus          []int
-		long          bool
+		form, prompt string // form is of the real checkpoint, or tiny, the embedded model
+		tokens       int
+		memory       string
+		cpus         []int
+		long         bool
 	}{
-		{"../../pkg/tiny/model", "what is 12 * 7?", 8, "512M", []int{1, 4}, false},
-		{filepath.Join(models, "q8b32"), "The capital of France is", 2, "1G", []int{4}, false},
-		{filepath.Join(models, "q8b32"), "The capital of France is", 16, "1G", []int{1, 4}, true},
-		{filepath.Join(models, "bf16"), "The capital of France is", 16, "1G", []int{1, 4}, true},
+		{"tiny", "what is 12 * 7?", 8, "512M", []int{1, 4}, false},
+		{"q8b32", "The capital of France is", 2, "1G", []int{4}, false},
+		{"q8b32", "The capital of France is", 16, "1G", []int{1, 4}, true},
+		{"bf16", "The capital of France is", 16, "1G", []int{1, 4}, true},
 	}
 	for _, c := range cases {
 		for _, cpus := range c.cpus {
-			t.Run(filepath.Base(c.model)+" -n "+strconv.Itoa(c.tokens)+" -smp "+strconv.Itoa(cpus), func(t *testing.T) {
+			t.Run(c.form+" -n "+strconv.Itoa(c.tokens)+" -smp "+strconv.Itoa(cpus), func(t *testing.T) {
 				if os.Getenv("LEVERET_BOOT") == "" || c.long && os.Getenv("LEVERET_LONG") == "" {
 					t.Skip("boots machines: ./test kernel, ./test long")
 				}
-				if _, err := os.Stat(c.model); err != nil && os.Getenv("CI") != "true" {
-					t.Skip("no model: ./test setup")
+				model := "../../pkg/tiny/model"
+				if c.form != "tiny" {
+					model = testmodel.Dir(t, c.form)
 				}
 				args := func(model string) []string {
 					return []string{"run", "-m", model, "-p", c.prompt, "-n", strconv.Itoa(c.tokens), "--ignore-eos", "--json", "-q"}
@@ -72,7 +73,7 @@ func TestInfer(t *testing.T) {
 				ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 				defer cancel()
 				m, err := machine.New(ctx, machine.Config{
-					Program: "../../cmd/infer", Args: args("/model"), Files: map[string]string{"model": c.model},
+					Program: "../../cmd/infer", Args: args("/model"), Files: map[string]string{"model": model},
 					CPUs: cpus, Memory: c.memory, Append: "quiet",
 				})
 				if err != nil {
@@ -80,7 +81,7 @@ func TestInfer(t *testing.T) {
 				}
 				defer m.Close()
 				var stderr bytes.Buffer
-				here := exec.CommandContext(ctx, m.Program, args(c.model)...)
+				here := exec.CommandContext(ctx, m.Program, args(model)...)
 				here.Stderr = &stderr
 				out, err := here.Output()
 				if err != nil {

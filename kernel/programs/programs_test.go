@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/leveret-os/leveret/internal/testenv"
 	"github.com/leveret-os/leveret/kernel/machine"
 )
 
@@ -138,8 +139,8 @@ func TestPrograms(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			binary := filepath.Join(t.TempDir(), "program")
 			err := p.build(t, binary)
-			if errors.Is(err, errAbsent) && os.Getenv("CI") == "" {
-				t.Skipf("SKIPPED: %v", err)
+			if errors.Is(err, errAbsent) {
+				testenv.Absent(t, err)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leveret-os/leveret/internal/testenv"
 	"github.com/leveret-os/leveret/kernel/machine"
 )
 
@@ -55,7 +56,7 @@ func TestScheduling(t *testing.T) {
 		t.Skip("boots machines: ./test kernel")
 	}
 	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("no gcc")
+		testenv.Absent(t, err)
 	}
 	program := filepath.Join(t.TempDir(), "program")
 	if text, err := exec.Command("gcc", "-O1", "-Wall", "-Wextra", "-static", "-pthread", "-o", program, "program/main.c").CombinedOutput(); err != nil {
